@@ -136,8 +136,8 @@ type SetupPlan struct {
 type Reservation struct {
 	Kind          string         `json:"kind"` // media-reservation
 	Version       int            `json:"version"`
-	ReceiptSHA256 string         `json:"receipt_sha256"`
-	Sample        *PlannedSample `json:"sample,omitempty"` // absent for setup
+	ReceiptSHA256 string         `json:"receipt_sha256,omitempty"` // absent for a hook of a plan, which belongs to no capture
+	Sample        *PlannedSample `json:"sample,omitempty"`         // absent for setup
 	Setup         *SetupPlan     `json:"setup,omitempty"`
 	BootID        string         `json:"boot_id,omitempty"`
 	PIDNamespace  string         `json:"pid_namespace,omitempty"`
@@ -148,7 +148,7 @@ type Reservation struct {
 type Process struct {
 	Kind          string `json:"kind"` // media-process
 	Version       int    `json:"version"`
-	ReceiptSHA256 string `json:"receipt_sha256"`
+	ReceiptSHA256 string `json:"receipt_sha256,omitempty"` // as in Reservation
 	PID           int    `json:"pid"`
 	Group         int    `json:"group"`
 	StartTime     string `json:"start_time,omitempty"` // field 22 of /proc/PID/stat
