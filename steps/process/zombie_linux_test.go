@@ -1,0 +1,6 @@
+package process
+
+func isZombie(pid int) bool {
+	stat, ok := readStat(pid)
+	return ok && !stat.alive()
+}
