@@ -19,7 +19,7 @@ func sampleRun() Run {
 		ReceiptSHA256: strings.Repeat("a", 64), ReservationSHA256: strings.Repeat("b", 64),
 		Sample:     &PlannedSample{Index: 3, Cell: "c", Phase: Measured, Seed: 18446744073709551615, Argv: []string{"/x", "<a&b>", "\u2028\"\\\n\x01"}},
 		Invocation: Invocation{StartedUnixMS: 5, EndToEndUS: &us, ExitCode: &code, Usage: &Usage{UserUS: 1}},
-		Outputs:    []Output{{Placeholder: "output", Files: []File{{Name: "output.png", Bytes: 9}}}},
+		Outputs:    []Output{{Placeholder: "output", State: OutputPresent, Files: []File{{Name: "output.png", Bytes: 9}}}},
 		Reasons:    nil,
 		Eligible:   true,
 	}
@@ -36,7 +36,7 @@ func TestMarshalIsCanonical(t *testing.T) {
 		`","sample":{"index":3,"cell":"c","phase":"measured","seed":18446744073709551615,"argv":["/x","<a&b>","` + "\u2028" + `\"\\\n\u0001"]},` +
 		`"invocation":{"started_unix_ms":5,"end_to_end_us":1234,"exit_code":0,"usage":{"user_us":1,"system_us":0},` +
 		`"stdout":{"bytes":0,"retained":0,"sha256":"","truncated":false},"stderr":{"bytes":0,"retained":0,"sha256":"","truncated":false}},` +
-		`"outputs":[{"placeholder":"output","files":[{"name":"output.png","bytes":9}]}],"reasons":[],"eligible":true}` + "\n"
+		`"outputs":[{"placeholder":"output","state":"present","files":[{"name":"output.png","bytes":9}]}],"reasons":[],"eligible":true}` + "\n"
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

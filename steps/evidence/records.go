@@ -164,16 +164,28 @@ type Stream struct {
 	Incomplete bool `json:"incomplete,omitempty"`
 }
 
-// Output states (CAP-28).
+// Output states (CAP-28): whether anything stands where the output belongs.
 const (
 	OutputPresent = "present"
-	// OutputAbsent and the rest name why there is nothing judged.
-	OutputAbsent = "absent"
+	OutputAbsent  = "absent"
+)
+
+// Types of what is not a regular file (OUT-05).
+const (
+	TypeSymlink   = "symlink"
+	TypeDirectory = "directory"
+	TypeFIFO      = "fifo"
+	TypeSocket    = "socket"
+	TypeDevice    = "device"
+	TypeOther     = "other"
 )
 
 // File is one collected output file.
 type File struct {
-	Name   string       `json:"name"` // within the run directory, slash separated; hex:… when not UTF-8
+	Name string `json:"name"` // within the run directory, slash separated; hex:… when not UTF-8
+	// Type says what it is instead of a regular file; absent for one. Such an
+	// entry has no size: a copy of the evidence could not keep it.
+	Type   string       `json:"type,omitempty"`
 	Bytes  uint64       `json:"bytes"`
 	SHA256 string       `json:"sha256,omitempty"` // absent when oversized or not regular
 	Facts  *media.Facts `json:"facts,omitempty"`
@@ -185,7 +197,7 @@ type File struct {
 
 // Problem is a refusal of a container check.
 type Problem struct {
-	Kind    string `json:"kind"` // truncated, malformed, unsupported
+	Kind    string `json:"kind"` // truncated, malformed, unsupported; unreadable when not even opened
 	Code    string `json:"code"`
 	Offset  int64  `json:"offset"`
 	Message string `json:"message"`
@@ -201,6 +213,7 @@ type Mismatch struct {
 // Output is what was delivered for one declared placeholder.
 type Output struct {
 	Placeholder string   `json:"placeholder"`
+	State       string   `json:"state"`             // present, absent
 	Reasons     []string `json:"reasons,omitempty"` // in the order of Reasons
 	Files       []File   `json:"files"`
 }
