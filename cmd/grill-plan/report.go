@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+)
+
+type reportFlags struct {
+	out    string
+	redact bool
+	json   bool
+}
+
+func (a *app) newReport() *cobra.Command {
+	var flags reportFlags
+	cmd := &cobra.Command{
+		Use:   "report RUN [--out DIR]",
+		Short: "Writes the report again, from evidence alone",
+		Long: `Verifies the evidence of a run and writes its report again: the same evidence gives
+the same bytes. RUN is a run directory or the plan whose default run directory is
+meant.`,
+		Annotations: map[string]string{verdictCommand: ""},
+		Example:     "  grill-plan report examples/plans/quickstart.hcl",
+		Args:        exactArgs("RUN"),
+		RunE: work(func(ctx context.Context, args []string) error {
+			if flags.redact {
+				return notInThisVersion("--redact", "Leave it out, and look the report over before you pass it on: it holds prompts and paths.")
+			}
+			return a.report(ctx, args[0], flags)
+		}),
+	}
+	cmd.Flags().StringVar(&flags.out, "out", "", "write to `DIR` (default RUN/report)")
+	cmd.Flags().BoolVar(&flags.redact, "redact", false, "leave out prompts and paths; not in this version")
+	cmd.Flags().BoolVar(&flags.json, "json", false, "print one JSON document")
+	return cmd
+}
+
+func (a *app) report(ctx context.Context, path string, flags reportFlags) error {
+	return errNotWired
+}
