@@ -6,6 +6,7 @@ import (
 
 	"github.com/grill-plan/grill-plan/media/binread"
 	"github.com/grill-plan/grill-plan/media/jpeg"
+	"github.com/grill-plan/grill-plan/media/mp4"
 	"github.com/grill-plan/grill-plan/media/png"
 	"github.com/grill-plan/grill-plan/media/wav"
 )
@@ -37,6 +38,10 @@ func Check(r io.ReaderAt, size int64, container string) (*Facts, error) {
 		f, err = wav.Check(r, size)
 		audio := AudioFacts(f)
 		facts.Audio = &audio
+	case MP4:
+		var f mp4.Facts
+		f, err = mp4.Check(r, size)
+		facts.Video = videoFacts(f)
 	default:
 		return nil, fmt.Errorf("check container %q: unknown container, use %s, %s, %s or %s", container, PNG, JPEG, WAV, MP4)
 	}
@@ -44,6 +49,21 @@ func Check(r io.ReaderAt, size int64, container string) (*Facts, error) {
 		return nil, fmt.Errorf("check %s: %w", container, err)
 	}
 	return facts, nil
+}
+
+// videoFacts gives the facts of an MP4 their evidence form.
+func videoFacts(f mp4.Facts) *VideoFacts {
+	v := &VideoFacts{
+		Layout: f.Layout, Width: f.Width, Height: f.Height,
+		DisplayWidth: Fixed1616(f.DisplayWidth), DisplayHeight: Fixed1616(f.DisplayHeight),
+		Frames: f.Frames, FPSNumerator: f.FPSNumerator, FPSDenominator: f.FPSDenominator,
+		MediaDurationUS: f.MediaDurationUS, DurationUS: f.DurationUS,
+		MdhdDurationUS: f.MdhdDurationUS, FragmentGaps: f.FragmentGaps,
+	}
+	for _, a := range f.Audio {
+		v.Tracks = append(v.Tracks, AudioTrack(a))
+	}
+	return v
 }
 
 // SniffLen is how many bytes Sniff looks at.

@@ -17,8 +17,9 @@ import (
 
 // core is what all readers of one file share: the source and the first error.
 type core struct {
-	src io.ReaderAt
-	err error
+	src  io.ReaderAt
+	size int64
+	err  error
 }
 
 // window is a buffer of consecutive bytes of the source.
@@ -46,7 +47,7 @@ func New(src io.ReaderAt, size int64) *Reader {
 	if size < 0 {
 		size = 0
 	}
-	return &Reader{c: &core{src: src}, w: &window{limit: size}, end: size}
+	return &Reader{c: &core{src: src, size: size}, w: &window{limit: size}, end: size}
 }
 
 // Buffered is a reader over the next n bytes with a read-ahead window of its
@@ -56,6 +57,14 @@ func (r *Reader) Buffered(n int64, ahead int) *Reader {
 	s := r.Section(n)
 	s.w = &window{limit: s.end, ahead: ahead}
 	return s
+}
+
+// Range is a reader over the file offsets from start up to end, cut to what New
+// was given, with a read-ahead window of its own. It shares the sticky error.
+func (r *Reader) Range(start, end int64, ahead int) *Reader {
+	end = max(0, min(end, r.c.size))
+	start = max(0, min(start, end))
+	return &Reader{c: r.c, w: &window{limit: end, ahead: ahead}, pos: start, end: end}
 }
 
 // Section is a reader over the next n bytes that shares the window and the
