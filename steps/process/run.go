@@ -18,16 +18,17 @@ import (
 // that cannot be started, fails, or is killed is a fact of the invocation and no
 // error. Errors are those of this side: a stream file that cannot be created or
 // written, a failed Started, a group that does not die (CAP-08). With a
-// cancelled context nothing is started.
+// cancelled context nothing is started; the stream files are there and empty.
 func Run(ctx context.Context, command Command) (evidence.Invocation, error) {
-	if ctx.Err() != nil {
-		return evidence.Invocation{Cancelled: true}, nil
-	}
 	streams, err := openStreams(command)
 	if err != nil {
 		return evidence.Invocation{}, err
 	}
 	defer streams.close()
+	if ctx.Err() != nil {
+		streams.drain(time.Now())
+		return evidence.Invocation{Cancelled: true, Stdout: streams.stdout.result(), Stderr: streams.stderr.result()}, streams.failure()
+	}
 	null, err := os.OpenFile(os.DevNull, os.O_RDONLY, 0)
 	if err != nil {
 		return evidence.Invocation{}, fmt.Errorf("open the empty standard input: %w", err)
