@@ -94,7 +94,7 @@ func judge(declared document.Gate, ordered []*inspect.Result) Gate {
 		in.Reference, in.UnavailableReference = metricValues(declared.Metric, reference)
 		in.Candidate, in.UnavailableCandidate = metricValues(declared.Metric, candidate)
 		out = gate.Judge(in)
-		judged.Figures = gate.Describing(slots(declared, ordered), declared.MaxAdverseBPS)
+		judged.Figures = gate.Beside(slots(declared, ordered), declared.MaxAdverseBPS)
 	}
 	judged.Outcome, judged.ReferenceRange, judged.CandidateRange = out.Verdict, out.Reference, out.Candidate
 	if out.Reason != "" {

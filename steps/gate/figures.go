@@ -95,9 +95,9 @@ type Figures struct {
 	FirstSlowestChance *Rounded `json:"first_sample_slowest_chance"`
 }
 
-// Describing computes the figures of slots in capture order, or nil when a slot
-// has no value. t is the gate's tolerance.
-func Describing(slots []Slot, t uint64) *Figures {
+// Beside computes the figures of slots in capture order, or nil when a slot has
+// no value. t is the gate's tolerance. They describe lower-is-better metrics.
+func Beside(slots []Slot, t uint64) *Figures {
 	for _, slot := range slots {
 		if len(slot.Values) == 0 {
 			return nil
@@ -110,6 +110,12 @@ func Describing(slots []Slot, t uint64) *Figures {
 	figures := &Figures{}
 	figures.envelope(rangeOf(reference), rangeOf(candidate))
 	figures.RatioOfMedians = fraction(Quotient(Describe(candidate).Median, Describe(reference).Median))
+	if sides, ok := splitSides(slots); ok {
+		figures.gaps(sides)
+		figures.DriftCorrectedRatio = fraction(driftCorrected(sides))
+		figures.noise(slots, sides, t)
+	}
+	figures.firstSlowest(slots)
 	return figures
 }
 
