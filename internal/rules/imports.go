@@ -173,7 +173,7 @@ func ImportRules() []ImportRule {
 		{
 			Package:  "bench/...",
 			Own:      []string{"executor/...", "plan/...", "steps/...", "media/...", "internal/..."},
-			External: []string{xSys, xSync},
+			External: []string{xSys, xSync, hcl, cty},
 			Reason:   "benches measure any part, and nothing imports them",
 		},
 	}
