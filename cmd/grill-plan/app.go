@@ -35,7 +35,7 @@ type app struct {
 func run(ctx context.Context, in invocation) int {
 	a := &app{
 		invocation: in,
-		out:        view.NewOutput(in.stdout, in.environ),
+		out:        view.NewOutput(in.stdout, in.environ).Buffer(),
 		err:        view.NewOutput(in.stderr, in.environ),
 	}
 	root := a.newRoot()
@@ -58,7 +58,7 @@ func (a *app) conclude(err error) int {
 		view.Error(a.err, err)
 		code = exitError
 	}
-	if err := a.out.Err(); err != nil {
+	if err := a.out.Flush(); err != nil {
 		// Whatever the result was, nobody could read it.
 		view.Error(a.err, view.WithHint(fmt.Errorf("write to standard output: %w", err),
 			"Free space or keep the reading end open, then run the command again."))

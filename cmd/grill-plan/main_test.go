@@ -86,4 +86,3 @@ func count(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%q occurs %d times in %s, want %d:\n%s", args[2], got, args[1], want, ts.ReadFile(args[1]))
 	}
 }
-

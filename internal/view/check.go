@@ -46,7 +46,10 @@ func WriteChecked(out *Output, file CheckedFile) {
 	}
 }
 
-func fact(out *Output, name, value string) { out.Printf("  %s %s\n", pad(name, 14), value) }
+// factColumn is the width of the names in lists of facts.
+const factColumn = 15
+
+func fact(out *Output, name, value string) { out.Printf("  %s %s\n", pad(name, factColumn), value) }
 
 func writeFacts(out *Output, facts *media.Facts) {
 	switch {

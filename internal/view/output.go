@@ -23,6 +23,7 @@
 package view
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"os"
@@ -41,6 +42,7 @@ type Output struct {
 	w        io.Writer
 	terminal *os.File // nil elsewhere
 	color    bool
+	buffer   *bufio.Writer // nil: each write goes out at once
 	err      error
 }
 
@@ -56,6 +58,22 @@ func NewOutput(w io.Writer, environ []string) *Output {
 		out.color, out.terminal = false, nil
 	}
 	return out
+}
+
+// Buffer makes the output collect what is written until Flush. It is for results
+// of many lines that nobody watches line by line.
+func (out *Output) Buffer() *Output {
+	out.buffer = bufio.NewWriterSize(out.w, 1<<16)
+	out.w = out.buffer
+	return out
+}
+
+// Flush sends out what was collected and gives the first error of any write.
+func (out *Output) Flush() error {
+	if out.buffer != nil && out.err == nil {
+		out.err = out.buffer.Flush()
+	}
+	return out.err
 }
 
 func lookup(environ []string, name string) string {
