@@ -27,12 +27,13 @@ func diffValues(paths []string, path string, a, b *strictjson.Value) []string {
 	case a == nil || b == nil || a.Kind != b.Kind:
 		return append(paths, path)
 	case a.Kind == strictjson.Object:
+		inA, inB := byName(a), byName(b)
 		for i := range a.Members {
 			name := a.Members[i].Name
-			paths = diffValues(paths, strictjson.JoinName(path, name), a.Members[i].Value, b.Lookup(name))
+			paths = diffValues(paths, strictjson.JoinName(path, name), a.Members[i].Value, inB[name])
 		}
 		for i := range b.Members {
-			if name := b.Members[i].Name; a.Lookup(name) == nil {
+			if name := b.Members[i].Name; inA[name] == nil {
 				paths = append(paths, strictjson.JoinName(path, name))
 			}
 		}
@@ -49,6 +50,14 @@ func diffValues(paths []string, path string, a, b *strictjson.Value) []string {
 		return append(paths, path)
 	}
 	return paths
+}
+
+func byName(v *strictjson.Value) map[string]*strictjson.Value {
+	members := make(map[string]*strictjson.Value, len(v.Members))
+	for i := range v.Members {
+		members[v.Members[i].Name] = v.Members[i].Value
+	}
+	return members
 }
 
 // DiffRunner lists in what two runners differ, in the words of axis (PLN-12):
