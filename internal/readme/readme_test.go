@@ -186,3 +186,33 @@ func anchors(document string) []string {
 	}
 	return names
 }
+
+// Every direct dependency stands in README with its reason, and no other does.
+func TestDependenciesAreExplained(t *testing.T) {
+	module, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(readme), "\n## Dependencies\n")
+	if !found {
+		t.Fatal("README.md has no Dependencies")
+	}
+	table, _, _ = strings.Cut(table, "\n## ")
+	var explained []string
+	for _, row := range regexp.MustCompile(`(?m)^\| ([a-z][^|]*/[^|]*) \| [^|]+ \|$`).FindAllStringSubmatch(table, -1) {
+		explained = append(explained, strings.Split(row[1], ", ")...)
+	}
+	var direct []string
+	for _, line := range regexp.MustCompile(`(?m)^\t(\S+) v\S+$`).FindAllStringSubmatch(string(module), -1) {
+		direct = append(direct, strings.TrimPrefix(line[1], "github.com/"))
+	}
+	slices.Sort(explained)
+	slices.Sort(direct)
+	if !slices.Equal(explained, direct) {
+		t.Errorf("README explains\n%q\ngo.mod requires\n%q", explained, direct)
+	}
+}
