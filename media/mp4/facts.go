@@ -55,6 +55,9 @@ func (c *checker) facts() Facts {
 			c.overflow(t.start)
 			return f
 		}
+		if t.handler == handlerVideo && (t.samples == 0 || t.duration == 0) { // MP4-11
+			c.fail("mp4_empty_video", t.start, "the video track has %d samples and a duration of %d", t.samples, t.duration)
+		}
 		presented := c.presentation(t, us)
 		f.FragmentGaps += t.gaps
 		first := t.entries[0]
@@ -88,10 +91,9 @@ func (c *checker) payloadTotal() {
 	}
 }
 
-// video holds MP4-11 and MP4-16.
+// video derives the rate (MP4-16) of a track that is not empty.
 func (c *checker) video(f *Facts, t *track) {
-	if t.samples == 0 || t.duration == 0 {
-		c.fail("mp4_empty_video", t.start, "the video track has %d samples and a duration of %d", t.samples, t.duration)
+	if !c.ok() {
 		return
 	}
 	f.Frames = t.samples
