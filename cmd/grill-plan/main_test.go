@@ -17,7 +17,8 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs testdata/script: one behaviour of the program each, through
-// the program itself. In them $REPO is the root of the repository.
+// the program itself. In them $REPO is the root of the repository and $DOCS
+// holds documents of a small experiment of the program with itself.
 func TestScripts(t *testing.T) {
 	repository, err := filepath.Abs("../..")
 	if err != nil {
@@ -29,6 +30,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("REPO", repository)
+			env.Setenv("DOCS", filepath.Join(repository, "cmd", "grill-plan", "testdata", "documents"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

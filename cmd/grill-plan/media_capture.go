@@ -24,8 +24,10 @@ yet. It waits while another grill-plan measures on this machine.
 
 Child processes are no sandbox: a program that leaves its process group is out of
 reach. A complete capture exits 0, also with failed samples, which are shown.`,
-		Example: `  grill-plan media capture --workload examples/documents/workload.json --runner examples/documents/runner.json \
-    --deployment examples/documents/deployment.json --slot a --out capture-a`,
+		Example: "  grill-plan run examples/plans/quickstart.hcl\n" +
+			"  grill-plan media capture --workload " + quickstartNodes + "/capture.a/attempt-1/workload.json \\\n" +
+			"    --runner " + quickstartNodes + "/capture.a/attempt-1/runner.json \\\n" +
+			"    --deployment " + quickstartNodes + "/capture.a/attempt-1/deployment.json --slot a --out capture-a",
 		Args: exactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := requireFlags(cmd, "workload", "runner", "deployment", "slot", "out"); err != nil {

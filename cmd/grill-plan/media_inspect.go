@@ -13,8 +13,9 @@ func (a *app) newInspect() *cobra.Command {
 		Long: `Reads a capture directory, verifies everything in it, recomputes what can be
 recomputed, and prints JSON. It starts nothing and needs neither the runner nor
 the place where the capture was made. Only a consistent, complete capture exits 0.`,
-		Example: "  grill-plan media inspect capture-a",
-		Args:    exactArgs("CAPTURE"),
+		Example: "  grill-plan run examples/plans/quickstart.hcl\n" +
+			"  grill-plan media inspect " + quickstartNodes + "/capture.a/attempt-1",
+		Args: exactArgs("CAPTURE"),
 		RunE: work(func(ctx context.Context, args []string) error {
 			return a.inspect(ctx, args[0])
 		}),

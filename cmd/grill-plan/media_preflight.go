@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+
+	"github.com/grill-plan/grill-plan/steps/preflight"
 )
 
 type preflightFlags struct {
@@ -21,8 +23,10 @@ planned sample with its argv, program identities and the wall-clock allowance. I
 starts no process and creates no file.
 
 The report holds prompts and paths: look it over before you pass it on.`,
-		Example: "  grill-plan media preflight --workload examples/documents/workload.json --runner examples/documents/runner.json",
-		Args:    exactArgs(),
+		Example: "  grill-plan run examples/plans/quickstart.hcl\n" +
+			"  grill-plan media preflight --workload " + quickstartNodes + "/capture.a/attempt-1/workload.json \\\n" +
+			"    --runner " + quickstartNodes + "/capture.a/attempt-1/runner.json",
+		Args: exactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := requireFlags(cmd, "workload", "runner"); err != nil {
 				return err
@@ -36,5 +40,25 @@ The report holds prompts and paths: look it over before you pass it on.`,
 }
 
 func (a *app) preflight(ctx context.Context, flags preflightFlags) error {
-	return errNotWired
+	documents, err := a.readDocuments(flags.workload, flags.runner)
+	if err != nil {
+		return err
+	}
+	folder, self, err := here()
+	if err != nil {
+		return err
+	}
+	admitted, problems, err := preflight.Check(ctx, preflight.Input{
+		WorkloadName: flags.workload, RunnerName: flags.runner,
+		Workload: documents[0], Runner: documents[1],
+		Folder: folder, Self: self,
+	})
+	if err != nil {
+		return err
+	}
+	if admitted == nil {
+		return a.reject(problems)
+	}
+	_, _ = a.out.Write(admitted.Report()) // a write error is found by conclude
+	return nil
 }

@@ -21,7 +21,7 @@ func (a *app) newReport() *cobra.Command {
 the same bytes. RUN is a run directory or the plan whose default run directory is
 meant.`,
 		Annotations: map[string]string{verdictCommand: ""},
-		Example:     "  grill-plan report examples/plans/quickstart.hcl",
+		Example:     "  grill-plan run examples/plans/quickstart.hcl\n  grill-plan report examples/plans/quickstart.hcl",
 		Args:        exactArgs("RUN"),
 		RunE: work(func(ctx context.Context, args []string) error {
 			if flags.redact {

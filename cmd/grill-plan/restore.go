@@ -14,7 +14,7 @@ func (a *app) newRestore() *cobra.Command {
 		Long: `Runs the restore hooks of a run whose process ended before it could, and nothing
 else. RUN is a run directory or the plan whose default run directory is meant.
 Sensitive variables of the hooks have to be given again.`,
-		Example: "  grill-plan restore examples/plans/quickstart.hcl",
+		Example: "  grill-plan run examples/plans/quickstart.hcl\n  grill-plan restore examples/plans/quickstart.hcl",
 		Args:    exactArgs("RUN"),
 		RunE: work(func(ctx context.Context, args []string) error {
 			return a.restore(ctx, args[0], flags)

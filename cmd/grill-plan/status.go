@@ -17,7 +17,7 @@ func (a *app) newStatus() *cobra.Command {
 		Short: "Shows how far a run is; also while it goes on",
 		Long: `Shows each node's state, attempt and time spent. RUN is a run directory or the
 plan whose default run directory is meant. Reading it disturbs nothing.`,
-		Example: "  grill-plan status examples/plans/quickstart.hcl",
+		Example: "  grill-plan run examples/plans/quickstart.hcl\n  grill-plan status examples/plans/quickstart.hcl",
 		Args:    exactArgs("RUN"),
 		RunE: work(func(ctx context.Context, args []string) error {
 			return a.status(ctx, args[0], flags)

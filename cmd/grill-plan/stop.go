@@ -13,7 +13,7 @@ func (a *app) newStop() *cobra.Command {
 		Long: `Asks the process that works on a run to finish the slot it is capturing, run the
 plan's restore and end with exit code 4. Nothing has to be repeated afterwards.
 RUN is a run directory or the plan whose default run directory is meant.`,
-		Example: "  grill-plan stop examples/plans/quickstart.hcl",
+		Example: "  grill-plan run examples/plans/quickstart.hcl --out stopped &\n  sleep 3; grill-plan stop stopped",
 		Args:    exactArgs("RUN"),
 		RunE: work(func(ctx context.Context, args []string) error {
 			return a.stop(ctx, args[0])
@@ -29,7 +29,7 @@ func (a *app) newCancel() *cobra.Command {
 restore and end with exit code 4. The slot it was capturing is captured again by
 the next run. RUN is a run directory or the plan whose default run directory is
 meant.`,
-		Example: "  grill-plan cancel examples/plans/quickstart.hcl",
+		Example: "  grill-plan run examples/plans/quickstart.hcl --out cancelled &\n  sleep 3; grill-plan cancel cancelled",
 		Args:    exactArgs("RUN"),
 		RunE: work(func(ctx context.Context, args []string) error {
 			return a.cancel(ctx, args[0])
