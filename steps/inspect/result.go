@@ -72,3 +72,5 @@ func Request(workload *document.Workload, cell string) document.Request {
 	}
 	return workload.Request
 }
+
+func dirOf(sample Sample) string { return document.RunDirName(sample.Plan.Index) }
