@@ -32,7 +32,8 @@ const (
 	xText  = "golang.org/x/text"
 	xSync  = "golang.org/x/sync"
 	rapid  = "pgregory.net/rapid"
-	script = "github.com/rogpeppe/go-internal"
+	script = "github.com/rogpeppe/go-internal/testscript"
+	diff   = "github.com/rogpeppe/go-internal/diff"
 )
 
 // ImportRules is the table. A package without a rule is a problem: whoever adds
@@ -43,7 +44,7 @@ func ImportRules() []ImportRule {
 			Package: "cmd/grill-plan/...",
 			Own:     []string{"cmd/grill-plan/...", "plan/...", "executor/...", "steps/...", "media/...", "internal/..."},
 			External: []string{
-				cobra, pflag, hcl, xSys, xTerm,
+				cobra, pflag, hcl, diff, xSys, xTerm,
 			},
 			Reason: "flags, wiring and rendering see everything and are seen by nothing",
 		},
@@ -62,8 +63,13 @@ func ImportRules() []ImportRule {
 			Reason:   "documents are admitted the same way with and without a plan, so they know no HCL",
 		},
 		{
+			Package: "plan/sight",
+			Own:     []string{"plan/document"},
+			Reason:  "what a design can see is arithmetic over documents, used by plan and by reports",
+		},
+		{
 			Package:  "plan/compile",
-			Own:      []string{"plan", "plan/graph", "plan/spec", "plan/document"},
+			Own:      []string{"plan", "plan/graph", "plan/spec", "plan/document", "plan/sight"},
 			External: []string{hcl},
 			Reason:   "compilation is a pure function of a typed plan; it names places, and executes nothing",
 		},
@@ -105,7 +111,7 @@ func ImportRules() []ImportRule {
 		},
 		{
 			Package:  "steps/...",
-			Own:      []string{"steps/...", "media/...", "plan/document", "plan/spec", "internal/durable", "internal/strictjson"},
+			Own:      []string{"steps/...", "media/...", "plan/document", "plan/spec", "plan/sight", "internal/durable", "internal/strictjson"},
 			External: []string{xSys, xSync, xText},
 			Reason:   "one concern each, usable without a plan by the media commands: no HCL, no executor",
 		},
@@ -152,7 +158,7 @@ func ImportRules() []ImportRule {
 		},
 		{
 			Package:  "internal/view",
-			Own:      []string{"plan", "plan/graph", "plan/document", "executor", "internal/strictjson"},
+			Own:      []string{"plan/...", "executor/...", "steps/...", "media", "internal/strictjson"},
 			External: []string{hcl, xTerm},
 			Reason:   "rendering: it shows what others found and finds nothing itself",
 		},

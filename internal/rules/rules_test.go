@@ -153,6 +153,7 @@ func TestCheckShape(t *testing.T) {
 		{"package name", "p/util/a.go", "// Package util owns nothing.\npackage util\n", `a name with "util"`},
 		{"file name", "p/run_helpers_test.go", "package p\n", `a name with "helpers"`},
 		{"unfinished", "p/a.go", doc + "\n// TO" + "DO: more\n", "p/a.go:4: unfinished"},
+		{"an escape is no note", "p/a.go", doc + "\n// \\uXXXX is an escape.\n", ""},
 		{"init", "p/a.go", doc + "\nfunc init() {}\n", "no work in init"},
 		{"method called init", "p/a.go", doc + "\ntype t struct{}\n\nfunc (t) init() {}\n", ""},
 		{"state", "p/a.go", doc + "\nvar count int\n", "package variable count"},

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -63,13 +64,12 @@ func checkNames(file *File) []Problem {
 
 // checkUnfinished refuses notes to oneself: what is missing is filed or done.
 func checkUnfinished(file *File) []Problem {
+	note := regexp.MustCompile(`\b(TODO|FIXME|XXX)\b`)
 	var problems []Problem
 	for _, group := range file.AST.Comments {
 		for _, comment := range group.List {
-			for _, word := range []string{"TO" + "DO", "FIX" + "ME", "XX" + "X"} {
-				if strings.Contains(comment.Text, word) {
-					problems = append(problems, Problem{Path: file.Path, Line: file.line(comment.Pos()), Message: "unfinished work is not committed: " + word})
-				}
+			if word := note.FindString(comment.Text); word != "" {
+				problems = append(problems, Problem{Path: file.Path, Line: file.line(comment.Pos()), Message: "unfinished work is not committed: " + word})
 			}
 		}
 	}
