@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -40,19 +39,17 @@ func (e *CycleError) Error() string {
 // a node, specs are JSON and there is no cycle (*CycleError). It takes
 // O(nodes + edges) and one heap of the ready nodes.
 func (b *Builder) Build() (*Graph, error) {
-	g := &Graph{index: make(map[string]int, len(b.nodes))}
-	byAddress := make(map[string]*Node, len(b.nodes))
+	nodes := append([]Node(nil), b.nodes...) // frozen apart from the builder
+	g := &Graph{index: make(map[string]int, len(nodes))}
+	byAddress := make(map[string]*Node, len(nodes))
 	grouped := map[string]bool{}
-	for i := range b.nodes {
-		node := &b.nodes[i]
-		if node.Address == "" {
-			return nil, fmt.Errorf("node of kind %s has no address", node.Kind)
+	for i := range nodes {
+		node := &nodes[i]
+		if err := checkNode(node); err != nil {
+			return nil, err
 		}
 		if byAddress[node.Address] != nil {
 			return nil, fmt.Errorf("address %s occurs twice", node.Address)
-		}
-		if !json.Valid(node.Spec) {
-			return nil, fmt.Errorf("spec of %s is not JSON", node.Address)
 		}
 		byAddress[node.Address] = node
 		g.declared = append(g.declared, node)
@@ -88,19 +85,6 @@ func (g *Graph) link() {
 			g.followed[at] = append(g.followed[at], i)
 		}
 	}
-}
-
-func checkEdges(node *Node, declared map[string]*Node) error {
-	for _, need := range edges(node) {
-		if declared[need] == nil {
-			return fmt.Errorf("%s refers to %s, which is no node", node.Address, need)
-		}
-	}
-	if node.Within != "" && (declared[node.Within] == nil || node.Effect != World) {
-		return fmt.Errorf("%s is carried out within %s: it has to be a world node within a node of the graph",
-			node.Address, node.Within)
-	}
-	return nil
 }
 
 // edges are all addresses that have to come before a node.

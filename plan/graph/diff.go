@@ -1,22 +1,41 @@
 package graph
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
 )
 
 // DiffSpec gives the attribute paths in which two specs differ, such as
-// hook.args[2], sorted as the fields stand; a value on one side only is named
-// by its own path (PLN-15). A spec that is not JSON differs as a whole: ".".
+// hook.args[2], sorted by name within each object; a value on one side only is
+// named by its own path (PLN-15). A difference as a whole, and a spec that is
+// not JSON, is called "spec".
 func DiffSpec(old, new json.RawMessage) []string {
-	var a, b any
-	if json.Unmarshal(old, &a) != nil || json.Unmarshal(new, &b) != nil {
-		return []string{"."}
+	if bytes.Equal(old, new) {
+		return nil
+	}
+	a, errA := decodeValue(old)
+	b, errB := decodeValue(new)
+	if errA != nil || errB != nil {
+		return []string{whole}
 	}
 	var paths []string
 	diffValue("", a, b, &paths)
+	if len(paths) == 0 {
+		return []string{whole} // another spelling of equal values
+	}
 	return paths
+}
+
+const whole = "spec"
+
+func decodeValue(data []byte) (any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber() // 2^64 - 1 and 2^64 - 2 are different seeds
+	var value any
+	err := decoder.Decode(&value)
+	return value, err
 }
 
 func diffValue(path string, a, b any, paths *[]string) {
@@ -34,7 +53,7 @@ func diffValue(path string, a, b any, paths *[]string) {
 	}
 	if !equalScalar(a, b) {
 		if path == "" {
-			path = "."
+			path = whole
 		}
 		*paths = append(*paths, path)
 	}
@@ -52,10 +71,7 @@ func diffObject(path string, a, b map[string]any, paths *[]string) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		child := name
-		if path != "" {
-			child = path + "." + name
-		}
+		child := attributePath(path, name)
 		left, inLeft := a[name]
 		right, inRight := b[name]
 		if inLeft != inRight {
@@ -88,4 +104,27 @@ func equalScalar(a, b any) bool {
 		return false
 	}
 	return a == b
+}
+
+// attributePath joins as HCL would write it: a name that is no identifier
+// stands in brackets.
+func attributePath(path, name string) string {
+	if !plainName(name) {
+		return path + "[" + strconv.Quote(name) + "]"
+	}
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+func plainName(name string) bool {
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || (c < '0' || c > '9') && c != '-') {
+			return false
+		}
+	}
+	return name != ""
 }

@@ -8,12 +8,22 @@ import (
 )
 
 // WriteDOT writes the graph for Graphviz (PLN-16): solid edges for needs,
-// dashed ones for what only has to have ended.
+// dashed ones for what only has to have ended, a cluster for each group.
 func WriteDOT(w io.Writer, g *Graph) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintln(out, "digraph plan {\n  rankdir = LR\n  node [shape = box, fontname = \"sans-serif\"]")
-	for i, node := range g.ordered {
-		fmt.Fprintf(out, "  n%d [label = %s%s]\n", i, dotQuote(node.Address), dotStyle(node))
+	for at, group := range append([]string{""}, g.groups...) {
+		if group != "" {
+			fmt.Fprintf(out, "  subgraph cluster_%d {\n  label = %s\n", at, dotQuote(group))
+		}
+		for i, node := range g.ordered {
+			if node.Group == group {
+				fmt.Fprintf(out, "  n%d [label = %s%s]\n", i, dotQuote(node.Address), dotStyle(node))
+			}
+		}
+		if group != "" {
+			fmt.Fprintln(out, "  }")
+		}
 	}
 	for i, node := range g.ordered {
 		for _, need := range node.Needs {
@@ -61,7 +71,17 @@ func WriteMermaid(w io.Writer, g *Graph) error {
 	return out.Flush()
 }
 
-// mermaidEscape writes as entity codes what a quoted label cannot hold.
+// mermaidEscape writes as a numbered entity everything that Mermaid, or the
+// HTML it makes, could read as syntax; # starts an entity and goes the same way.
 func mermaidEscape(text string) string {
-	return strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "\n", " ").Replace(text)
+	var out strings.Builder
+	for _, r := range text {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("._-/ ", r):
+			out.WriteRune(r)
+		default:
+			fmt.Fprintf(&out, "#%d;", r)
+		}
+	}
+	return out.String()
 }

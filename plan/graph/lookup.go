@@ -96,11 +96,11 @@ func (g *Graph) Encode() ([]byte, error) {
 func Parse(data []byte) (*Graph, error) {
 	nodes, err := decodeNodes(data)
 	if err != nil {
-		return nil, fmt.Errorf("decode graph: %w", err)
+		return nil, fmt.Errorf("read graph: %w", err)
 	}
 	built, err := (&Builder{nodes: nodes}).Build()
 	if err != nil {
-		return nil, fmt.Errorf("decode graph: %w", err)
+		return nil, fmt.Errorf("read graph: %w", err)
 	}
 	return built, nil
 }
