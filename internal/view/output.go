@@ -41,6 +41,7 @@ const defaultWidth = 100
 type Output struct {
 	w        io.Writer
 	terminal *os.File // nil elsewhere
+	live     bool     // lines can be drawn again
 	color    bool
 	buffer   *bufio.Writer // nil: each write goes out at once
 	err      error
@@ -53,10 +54,8 @@ func NewOutput(w io.Writer, environ []string) *Output {
 	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		out.terminal = file
 	}
-	out.color = out.Live() && lookup(environ, "NO_COLOR") == ""
-	if lookup(environ, "TERM") == "dumb" {
-		out.color, out.terminal = false, nil
-	}
+	out.live = out.terminal != nil && lookup(environ, "TERM") != "dumb"
+	out.color = out.live && lookup(environ, "NO_COLOR") == ""
 	return out
 }
 
@@ -87,7 +86,7 @@ func lookup(environ []string, name string) string {
 }
 
 // Live says whether lines already written can be drawn again.
-func (out *Output) Live() bool { return out.terminal != nil }
+func (out *Output) Live() bool { return out.live }
 
 // Err is the first error of a write, nil if all went well.
 func (out *Output) Err() error { return out.err }
