@@ -172,6 +172,10 @@ func ImportRules() []ImportRule {
 			Reason:  "runs what the documentation shows",
 		},
 		{
+			Package: "examples",
+			Reason:  "plans, and the tests that run them",
+		},
+		{
 			Package: "tools/...",
 			Own:     []string{"internal/rules"},
 			Reason:  "tools of the project's own upkeep are no part of the program",
