@@ -8,7 +8,7 @@
 #
 #   PASS, exit 0          as it stands
 #   REGRESSION, exit 3    --var candidate_takes=2300ms
-#   INCONCLUSIVE, exit 2  --var unsteady=1500ms
+#   INCONCLUSIVE, exit 2  --var unsteady=800ms
 #
 # Each of these is a plan of its own to measure: give it a run directory with --out.
 

@@ -106,8 +106,8 @@ func ImportRules() []ImportRule {
 		{
 			Package:  "steps",
 			Own:      []string{"plan", "plan/...", "executor/...", "steps/...", "media/...", "internal/durable", "internal/strictjson"},
-			External: []string{xSys, xSync},
-			Reason:   "the one place that turns a node's spec into work",
+			External: []string{hcl, xSys, xSync},
+			Reason:   "the one place that turns a plan into a graph and a spec into work; HCL only as the type of diagnostics that pass through",
 		},
 		{
 			Package:  "steps/...",
