@@ -73,7 +73,7 @@ runner "reference" {
   program = self() # the running grill-plan
   args = [
     "media", "synth", "image", "--seed", "{seed}", "--width", "{width}", "--height", "{height}",
-    "--work", "1", "--at-least", "1500ms", "--jitter", var.unsteady, "--out", "{output}",
+    "--work", "100", "--at-least", "1500ms", "--jitter", var.unsteady, "--out", "{output}",
   ]
   execution = "in-process"
 }
@@ -82,7 +82,7 @@ runner "candidate" {
   program = self()
   args = [
     "media", "synth", "image", "--seed", "{seed}", "--width", "{width}", "--height", "{height}",
-    "--work", "2", "--at-least", var.candidate_takes, "--jitter", var.unsteady, "--out", "{output}",
+    "--work", "200", "--at-least", var.candidate_takes, "--jitter", var.unsteady, "--out", "{output}",
   ]
   execution = "in-process"
 }

@@ -75,7 +75,7 @@ func ImportRules() []ImportRule {
 		},
 		{
 			Package:  "plan",
-			Own:      []string{"plan/document"},
+			Own:      []string{"plan/document", "internal/strictjson"},
 			External: []string{hcl, cty, xText},
 			Never:    []string{"os/exec", "net", "net/http"},
 			Reason:   "reading a plan has no side effect and never reaches executor or steps (PLN-08, PLN-14)",
