@@ -84,7 +84,7 @@ func (c *collector) collect(runDir *os.File, declared document.Output) (evidence
 	var reasons []string
 	var err error
 	if declared.Placeholder == File {
-		name, _ := FileName([]document.Output{declared})
+		name, _ := fileName([]document.Output{declared})
 		reasons, err = c.entry(&out, runDir, name, "", declared)
 	} else {
 		reasons, err = c.directory(&out, runDir, declared)

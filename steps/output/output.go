@@ -27,29 +27,16 @@ const (
 	Dir  = "output_dir"
 )
 
-// FileName is the name of {output} in a run directory: its extension is the
+// fileName is the name of {output} in a run directory: its extension is the
 // container declared for it, whatever output_dir holds (OUT-02). ok is false
 // when no output is declared for the placeholder.
-func FileName(outputs []document.Output) (name string, ok bool) {
+func fileName(outputs []document.Output) (name string, ok bool) {
 	for _, output := range outputs {
 		if output.Placeholder == File {
 			return "output." + output.Container, true
 		}
 	}
 	return "", false
-}
-
-// Paths renders the placeholders for a run directory, absolute when it is
-// (CAP-27). What is not declared stays empty.
-func Paths(runDir string, outputs []document.Output) document.Paths {
-	var paths document.Paths
-	if name, ok := FileName(outputs); ok {
-		paths.Output = filepath.Join(runDir, name)
-	}
-	if declares(outputs, Dir) {
-		paths.OutputDir = filepath.Join(runDir, evidence.OutputDir)
-	}
-	return paths
 }
 
 // Prepare makes what has to exist before a run: the empty directory of

@@ -81,17 +81,16 @@ func reasons(outputs []evidence.Output) string {
 // output_dir declares another.
 func TestFileName(t *testing.T) {
 	both := []document.Output{{Placeholder: Dir, Container: media.JPEG}, {Placeholder: File, Container: media.PNG}}
-	paths := Paths("/c/run-000000", both)
-	if paths.Output != "/c/run-000000/output.png" || paths.OutputDir != "/c/run-000000/output_dir" {
-		t.Errorf("got %+v", paths)
+	if name, ok := fileName(both); !ok || name != "output.png" {
+		t.Errorf("got %s", name)
 	}
 	for _, container := range []string{media.PNG, media.JPEG, media.WAV, media.MP4} {
-		if name, ok := FileName([]document.Output{{Placeholder: File, Container: container}}); !ok || name != "output."+container {
+		if name, ok := fileName([]document.Output{{Placeholder: File, Container: container}}); !ok || name != "output."+container {
 			t.Errorf("%s: got %s", container, name)
 		}
 	}
-	if paths := Paths("/c", both[:1]); paths.Output != "" {
-		t.Errorf("an output that is not declared has the path %s", paths.Output)
+	if name, ok := fileName(both[:1]); ok {
+		t.Errorf("an output that is not declared has the name %s", name)
 	}
 }
 

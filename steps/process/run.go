@@ -46,12 +46,13 @@ func Run(ctx context.Context, command Command) (evidence.Invocation, error) {
 	return invocation, errors.Join(child.failure(), streams.failure())
 }
 
-// child is one started program. mu guards what the timers and the wait share.
+// child is one program under way. mu guards what the timers and the wait share.
 type child struct {
 	command Command
-	pid     int
+	start   time.Time
 
 	mu      sync.Mutex
+	pid     int  // 0 before the start
 	exited  bool // the kernel reported the exit; signals are no longer sent by timers
 	stopped stopCause
 	errs    []error
@@ -68,71 +69,57 @@ const (
 
 // run holds the timed path. Everything that can be made beforehand has been, and
 // everything that can wait comes after the clock was read: from just before the
-// start to the kernel's report of the exit nothing is read, hashed or published
-// on this goroutine (CAP-20). The clock is read before the start, since reading
-// it after errs by milliseconds on a busy machine.
+// start to the kernel's report of the exit nothing is set up, read, hashed or
+// published on this goroutine (CAP-20). The clock is read before the start, since
+// reading it after errs by milliseconds on a busy machine.
 func (c *child) run(ctx context.Context, attributes *syscall.ProcAttr, streams *streams) evidence.Invocation {
 	argv := append([]string{c.command.Path}, c.command.Args...)
-	ownPeak := ownPeakKiB()
-	sleptBefore := suspended()
-	start := time.Now()
+	streams.start(c.fail)
+	announcement, release := c.prepareAnnouncement(), c.arm(ctx)
+	ownPeak, sleptBefore := ownPeakKiB(), suspended()
+	c.mu.Lock()
+	c.start = time.Now()
+	c.mu.Unlock()
 	pid, err := syscall.ForkExec(c.command.Path, argv, attributes)
 	if err != nil {
+		c.over()
+		release()
 		streams.closeChildEnds()
 		streams.drain(time.Now())
-		return evidence.Invocation{StartedUnixMS: start.UnixMilli(), SpawnError: spawnError(c.command, err)}
+		return evidence.Invocation{StartedUnixMS: c.start.UnixMilli(), SpawnError: spawnError(c.command, err)}
 	}
-	c.pid = pid
-	announced := make(chan struct{})
-	go c.announce(announced)
-	streams.start(c.fail)
-	release := c.arm(ctx, start)
+	c.runs(pid)
 	clean, waitErr := awaitExit(pid)
-	elapsed := time.Since(start)
+	elapsed := time.Since(c.start)
 
 	slept := suspended() - sleptBefore
-	c.mu.Lock()
-	c.exited = true
-	c.mu.Unlock()
+	c.over()
 	release()
 	if waitErr != nil {
 		c.fail(fmt.Errorf("wait for process %d: %w", pid, waitErr))
 	}
 	streams.closeChildEnds()
 	leave := c.command.LeaveRunning && clean && !c.late(elapsed)
-	status, usage := c.settle(announced, leave)
+	status, usage := c.settle(announcement, leave)
 	streams.drain(time.Now().Add(drainTime))
-	return c.invocation(ending{start, elapsed, slept, status, usage, ownPeak})
+	return c.invocation(ending{elapsed, slept, status, usage, ownPeak})
 }
 
-// announce tells of the start. The child cannot be reaped before it is done, so
-// what it reads by pid is the child's.
-func (c *child) announce(done chan<- struct{}) {
-	defer close(done)
-	if c.command.Started == nil {
-		return
-	}
-	started := Started{PID: c.pid, Group: c.pid, StartTime: startTime(c.pid)}
-	if err := c.command.Started(started); err != nil {
-		c.fail(fmt.Errorf("record the started process: %w", err))
+// runs makes the child known to the timers, which may already have gone off.
+func (c *child) runs(pid int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pid = pid
+	if c.stopped != notStopped {
+		killGroup(pid)
 	}
 }
 
-// arm sets the deadline and the cancellation going and gives what takes them
-// back.
-func (c *child) arm(ctx context.Context, start time.Time) (release func()) {
-	stopContext := context.AfterFunc(ctx, func() { c.stop(stoppedByCancel) })
-	timer := (*time.Timer)(nil)
-	if c.command.Deadline > 0 {
-		left := c.command.Deadline - time.Since(start)
-		timer = time.AfterFunc(left, func() { c.stop(stoppedByDeadline) })
-	}
-	return func() {
-		stopContext()
-		if timer != nil {
-			timer.Stop()
-		}
-	}
+// over tells the timers that there is nothing to signal any more.
+func (c *child) over() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.exited = true
 }
 
 // stop ends the group before its leader has ended by itself. The first cause
@@ -146,7 +133,9 @@ func (c *child) stop(cause stopCause) {
 	if c.stopped == notStopped {
 		c.stopped = cause
 	}
-	killGroup(c.pid)
+	if c.pid != 0 {
+		killGroup(c.pid)
+	}
 }
 
 // fail notes an error of this side and ends the group.
@@ -180,15 +169,15 @@ func (c *child) late(elapsed time.Duration) bool {
 // settle ends what is left of the group and reaps the leader. While the leader
 // is a zombie its number cannot be given to anybody else; that is why the kill
 // comes first (CAP-14, CAP-16).
-func (c *child) settle(announced <-chan struct{}, leave bool) (unix.WaitStatus, unix.Rusage) {
+func (c *child) settle(announcement *announcement, leave bool) (unix.WaitStatus, unix.Rusage) {
 	if leave {
-		<-announced
+		announcement.make()
 		leave = c.failure() == nil
 	}
 	if !leave {
 		killGroup(c.pid)
 	}
-	<-announced
+	announcement.make()
 	status, usage, err := reap(c.pid)
 	if err != nil {
 		c.fail(fmt.Errorf("wait for process %d: %w", c.pid, err))
@@ -203,7 +192,6 @@ func (c *child) settle(announced <-chan struct{}, leave bool) (unix.WaitStatus, 
 
 // ending is all that is known when a child is gone.
 type ending struct {
-	start   time.Time
 	elapsed time.Duration
 	slept   time.Duration
 	status  unix.WaitStatus
@@ -217,7 +205,7 @@ func (c *child) invocation(end ending) evidence.Invocation {
 	c.mu.Unlock()
 	us := uint64(end.elapsed.Microseconds())
 	invocation := evidence.Invocation{
-		StartedUnixMS: end.start.UnixMilli(),
+		StartedUnixMS: c.start.UnixMilli(),
 		EndToEndUS:    &us,
 		SuspendedUS:   suspendedUS(end.slept),
 		Usage:         usageOf(end.usage, end.ownPeak),

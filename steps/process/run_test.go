@@ -224,11 +224,12 @@ func TestEscapedDescendantDoesNotHoldUp(t *testing.T) {
 	if !got.Stdout.Incomplete || !got.Stderr.Incomplete {
 		t.Errorf("the drain is not called incomplete: %+v", got)
 	}
-	if took := time.Since(start); took < drainTime || took > 20*time.Second {
+	took, measured := time.Since(start), time.Duration(*got.EndToEndUS)*time.Microsecond
+	if took > 40*time.Second {
 		t.Errorf("took %v", took)
 	}
-	if *got.EndToEndUS >= uint64(drainTime.Microseconds()) {
-		t.Errorf("CAP-20: the drain is in the time: %d us", *got.EndToEndUS)
+	if took < measured+drainTime {
+		t.Errorf("CAP-20: the drain is in the time: %v of %v", measured, took)
 	}
 	if !alive(pid) {
 		t.Error("the escaped descendant was ended")
