@@ -44,6 +44,24 @@ func admit(captures map[string]*inspect.Result) ([]*inspect.Result, error) {
 	if err := checkArms(captures); err != nil {
 		return nil, err
 	}
+	return inOrder(captures)
+}
+
+// admitFirst checks the first captures of an experiment that stopped early.
+func admitFirst(captures map[string]*inspect.Result) ([]*inspect.Result, error) {
+	if captures[document.ArmA] == nil || captures[document.ArmB] == nil && len(captures) > 1 {
+		return nil, &Invalid{CodeMissingArm, document.ArmA, "an experiment that stopped early has its first captures; arm a or b is missing"}
+	}
+	for arm, capture := range captures {
+		if err := checkArm(arm, capture); err != nil {
+			return nil, err
+		}
+	}
+	return inOrder(captures)
+}
+
+// inOrder gives the captures in capture order, once they fit together.
+func inOrder(captures map[string]*inspect.Result) ([]*inspect.Result, error) {
 	var ordered []*inspect.Result
 	for _, arm := range arms() {
 		if capture := captures[arm]; capture != nil {
@@ -78,16 +96,22 @@ func checkArms(captures map[string]*inspect.Result) error {
 		return &Invalid{CodeSuperfluousArm, document.ArmB2, "a capture of arm b2 was given, which the workload does not declare"}
 	}
 	for _, arm := range arms() {
-		capture := captures[arm]
-		if capture == nil {
-			continue
+		if capture := captures[arm]; capture != nil {
+			if err := checkArm(arm, capture); err != nil {
+				return err
+			}
 		}
-		if status := capture.Completion.Status; status != evidence.Complete {
-			return &Invalid{CodeNotComplete, arm, fmt.Sprintf("the capture of arm %s is %s, not complete", arm, status)}
-		}
-		if capture.Receipt.Arm != arm {
-			return &Invalid{CodeWrongArm, arm, fmt.Sprintf("the capture given for arm %s is of slot %s, arm %s", arm, capture.Receipt.Slot, capture.Receipt.Arm)}
-		}
+	}
+	return nil
+}
+
+// checkArm is CMP-02 and CMP-03 for one capture.
+func checkArm(arm string, capture *inspect.Result) error {
+	if status := capture.Completion.Status; status != evidence.Complete {
+		return &Invalid{CodeNotComplete, arm, fmt.Sprintf("the capture of arm %s is %s, not complete", arm, status)}
+	}
+	if capture.Receipt.Arm != arm {
+		return &Invalid{CodeWrongArm, arm, fmt.Sprintf("the capture given for arm %s is of slot %s, arm %s", arm, capture.Receipt.Slot, capture.Receipt.Arm)}
 	}
 	return nil
 }
@@ -112,6 +136,9 @@ func checkOrigin(ordered []*inspect.Result) error {
 
 // checkSides is CMP-05.
 func checkSides(ordered []*inspect.Result) error {
+	if len(ordered) < 2 {
+		return nil
+	}
 	a, b := ordered[0], ordered[1]
 	for _, capture := range ordered[1:] {
 		arm, same := capture.Receipt.Arm, a

@@ -16,7 +16,26 @@ func Compare(captures map[string]*inspect.Result) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, b := ordered[0], ordered[1]
+	return build(ordered), nil
+}
+
+// Stopped is the report of an experiment that ended before its last slot because
+// no gate could be decided any more (PLN-13). Its captures are the first ones in
+// capture order; every gate is INCONCLUSIVE, as it would be with all of them. The
+// error is an [*Invalid].
+func Stopped(captures map[string]*inspect.Result) (*Report, error) {
+	ordered, err := admitFirst(captures)
+	if err != nil {
+		return nil, err
+	}
+	report := build(ordered)
+	report.StoppedEarly = true
+	return report, nil
+}
+
+// build describes and judges admitted captures, of which there is at least one.
+func build(ordered []*inspect.Result) *Report {
+	a := ordered[0]
 	report := &Report{
 		Kind:    ReportKind,
 		Version: ReportVersion,
@@ -24,9 +43,12 @@ func Compare(captures map[string]*inspect.Result) (*Report, error) {
 			Name: a.Workload.Name, Modality: a.Workload.Modality,
 			SHA256: a.Receipt.WorkloadSHA256, TypedSHA256: a.Receipt.WorkloadTypedSHA256,
 		},
-		IdentityAxis: IdentityAxis(a.Deployment.ModelRevision, b.Deployment.ModelRevision, a.Runner.Pins, b.Runner.Pins),
-		Timing:       inspect.TimingStatement,
-		Statements:   statements(),
+		Timing:     inspect.TimingStatement,
+		Statements: statements(),
+	}
+	if len(ordered) > 1 {
+		b := ordered[1]
+		report.IdentityAxis = IdentityAxis(a.Deployment.ModelRevision, b.Deployment.ModelRevision, a.Runner.Pins, b.Runner.Pins)
 	}
 	for _, declared := range a.Workload.Gates {
 		report.Gates = append(report.Gates, judge(declared, ordered))
@@ -38,7 +60,7 @@ func Compare(captures map[string]*inspect.Result) (*Report, error) {
 		report.Captures = append(report.Captures, describeCapture(capture))
 	}
 	report.conclude(identityReasons(report.IdentityAxis, ordered))
-	return report, nil
+	return report
 }
 
 // conclude sets the overall outcome from the gates and the reasons that hold.

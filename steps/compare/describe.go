@@ -18,6 +18,7 @@ func describeCapture(capture *inspect.Result) Capture {
 		Program: receipt.Program, SetupProgram: receipt.SetupProgram,
 		Collector: receipt.Collector, Host: receipt.Host,
 		StartedUnixMS: receipt.StartedUnixMS, FinishedUnixMS: capture.Completion.FinishedUnixMS,
+		SampleSuspendedUS: longestSuspension(capture.Samples), SuspendedUS: capture.Completion.SuspendedUS,
 		CacheState: capture.Runner.Cache.DeclaredState,
 	}
 	for _, cell := range capture.Workload.Cells {
@@ -29,6 +30,16 @@ func describeCapture(capture *inspect.Result) Capture {
 		})
 	}
 	return described
+}
+
+func longestSuspension(samples []inspect.Sample) uint64 {
+	var longest uint64
+	for _, sample := range samples {
+		if sample.Run != nil && sample.Plan.Phase == evidence.Measured {
+			longest = max(longest, sample.Run.Invocation.SuspendedUS)
+		}
+	}
+	return longest
 }
 
 func warmups(capture *inspect.Result, cell string) []inspect.Sample {

@@ -44,8 +44,11 @@ type Report struct {
 	Gates        []Gate       `json:"gates"`
 	Cells        []Cell       `json:"cells"`
 	Captures     []Capture    `json:"captures"` // in capture order
-	Timing       string       `json:"timing"`
-	Statements   []string     `json:"statements"`
+	// StoppedEarly: no gate could be decided any more, so that later slots were
+	// not captured (PLN-13).
+	StoppedEarly bool     `json:"stopped_early,omitempty"`
+	Timing       string   `json:"timing"`
+	Statements   []string `json:"statements"`
 }
 
 // Workload names what all captures asked for.
@@ -125,8 +128,12 @@ type Capture struct {
 	Host             evidence.Host      `json:"host"`
 	StartedUnixMS    int64              `json:"started_unix_ms"`
 	FinishedUnixMS   int64              `json:"finished_unix_ms"`
-	CacheState       string             `json:"cache_declared_state"`
-	Cells            []CaptureCell      `json:"cells"`
+	// SampleSuspendedUS is the longest time the machine slept within one measured
+	// sample, SuspendedUS within the whole capture (PLN-46).
+	SampleSuspendedUS uint64        `json:"sample_suspended_us"`
+	SuspendedUS       uint64        `json:"suspended_us"`
+	CacheState        string        `json:"cache_declared_state"`
+	Cells             []CaptureCell `json:"cells"`
 }
 
 // CaptureCell describes one cell of one capture; warmups are counted apart and
