@@ -100,24 +100,26 @@ func suggestion(name string, known []string) string {
 	return fmt.Sprintf("; did you mean %q?", best)
 }
 
-// distance is the Levenshtein distance over bytes.
+// distance is how many bytes have to be put in, taken out, replaced or swapped
+// with their neighbour to get from a to b.
 func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
 		row[0] = i + 1
 		for j := range len(b) {
-			above := row[j+1]
 			cost := 1
 			if a[i] == b[j] {
 				cost = 0
 			}
-			row[j+1] = min(above+1, row[j]+1, diagonal+cost)
-			diagonal = above
+			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+cost)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
 		}
+		before, last, row = last, row, before
 	}
-	return row[len(b)]
+	return last[len(b)]
 }
