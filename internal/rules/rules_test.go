@@ -1,64 +1,12 @@
 package rules
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
-
-// root is the module's folder, seen from this package.
-const root = "../.."
-
-func report(t *testing.T, problems []Problem) {
-	t.Helper()
-	for _, problem := range problems {
-		t.Error(problem)
-	}
-}
-
-func loadModule(t *testing.T) []*File {
-	t.Helper()
-	files, err := Load(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
-func TestModuleImports(t *testing.T) {
-	report(t, CheckImports(loadModule(t)))
-}
-
-func TestModuleShape(t *testing.T) {
-	report(t, CheckShape(loadModule(t)))
-}
-
-// The requirements of the finished groups are each held by a test.
-func TestModuleRequirements(t *testing.T) {
-	coverage, err := Cover(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	report(t, CheckCoverage(coverage, HeldGroups(), Exemptions()))
-}
-
-// Tests read testdata/requirements.md, people read docs/requirements.md.
-func TestRequirementsCopiesAgree(t *testing.T) {
-	docs, err := os.ReadFile(filepath.Join(root, "docs", "requirements.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(filepath.Join(root, "testdata", "requirements.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(docs, data) {
-		t.Error("docs/requirements.md and testdata/requirements.md differ: edit one, copy it over the other")
-	}
-}
 
 // Every import rule says why, and none is shadowed by an earlier one.
 func TestImportRulesAreSound(t *testing.T) {
