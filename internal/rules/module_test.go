@@ -119,3 +119,27 @@ func TestEvidenceFieldsAreDocumented(t *testing.T) {
 		}
 	}
 }
+
+// Every block, attribute and function of the language stands on its page.
+func TestLanguageIsDocumented(t *testing.T) {
+	page := readDoc(t, "plan-language.md")
+	word := regexp.MustCompile(`"([a-z][a-z0-9_]*)"`)
+	for name, pattern := range map[string]*regexp.Regexp{
+		"plan/schema.go":    word,
+		"plan/functions.go": regexp.MustCompile(`"([a-z][a-z0-9_]*)": +\w`),
+	} {
+		data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := pattern.FindAllStringSubmatch(string(data), -1)
+		if len(words) < 20 {
+			t.Errorf("%s names %d words: has the table moved?", name, len(words))
+		}
+		for _, match := range words {
+			if !regexp.MustCompile("`" + match[1] + "[`( ]").MatchString(page) {
+				t.Errorf("docs/plan-language.md does not explain %s of %s", match[1], name)
+			}
+		}
+	}
+}
