@@ -2,16 +2,50 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 )
 
-// generate writes a plan of n experiments. Each has a workload and two deployments
-// of its own, as a plan has that was written by a program; a for_each over n keys
-// would let HCL parse the body once. Switch, verify and restore are there because
-// each is a node of the graph.
-func generate(n int) string {
+// perFile keeps each file far below the bound of a plan file.
+const perFile = 100
+
+// generate gives the files of a plan of n experiments, in order. Each has a workload
+// and two deployments of its own, as a plan has that was written by a program; a
+// for_each over n keys would let HCL parse the body once. Switch, verify and restore
+// are there because each is a node of the graph.
+func generate(n int) []string {
+	files := []string{headText}
 	var b strings.Builder
-	b.WriteString(`plan {
+	for i := range n {
+		fmt.Fprintf(&b, workloadText, i, i)
+		for side, name := range []string{"reference", "candidate"} {
+			fmt.Fprintf(&b, deploymentText, name, i, name, side, side)
+		}
+		fmt.Fprintf(&b, experimentText, i, i, i, i)
+		if (i+1)%perFile == 0 || i+1 == n {
+			files = append(files, b.String())
+			b.Reset()
+		}
+	}
+	return files
+}
+
+// write makes dir and puts the files of a plan there.
+func write(dir string, files []string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return fmt.Errorf("make a plan folder: %w", err)
+	}
+	for i, text := range files {
+		name := filepath.Join(dir, fmt.Sprintf("part-%04d.hcl", i))
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			return fmt.Errorf("write a plan file: %w", err)
+		}
+	}
+	return nil
+}
+
+const headText = `plan {
   name    = "generated"
   version = 1
 }
@@ -21,16 +55,7 @@ runner "render" {
   args      = ["--prompt", "{prompt}", "--seed", "{seed}", "--size", "{width}x{height}", "--out", "{output}"]
   execution = "in-process"
 }
-`)
-	for i := range n {
-		fmt.Fprintf(&b, workloadText, i, i)
-		for side, name := range []string{"reference", "candidate"} {
-			fmt.Fprintf(&b, deploymentText, name, i, name, side, side)
-		}
-		fmt.Fprintf(&b, experimentText, i, i, i, i)
-	}
-	return b.String()
-}
+`
 
 const workloadText = `
 workload "clip_%d" {

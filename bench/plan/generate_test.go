@@ -1,38 +1,58 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/grill-plan/grill-plan/plan"
 )
 
-// What is measured is a plan without errors, and the peer reads all of it.
+// What is measured is a plan without errors and of the size asked for.
 func TestGenerate(t *testing.T) {
-	source := generate(2)
-	name := filepath.Join(t.TempDir(), "plan.hcl")
-	if err := os.WriteFile(name, []byte(source), 0o600); err != nil {
-		t.Fatal(err)
+	for _, n := range []int{1, perFile, perFile + 1} {
+		dir := filepath.Join(t.TempDir(), "plan")
+		if err := write(dir, generate(n)); err != nil {
+			t.Fatal(err)
+		}
+		loaded, diags := plan.Load(dir, plan.Options{})
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		if len(loaded.Experiments) != n {
+			t.Errorf("got %d experiments, want %d", len(loaded.Experiments), n)
+		}
 	}
-	loaded, diags := plan.Load(name, plan.Options{})
-	if diags.HasErrors() {
-		t.Fatal(diags)
+}
+
+// The peer reads all of it: as many values for each further experiment.
+func TestReadAlone(t *testing.T) {
+	var printed []string
+	for _, n := range []int{1, 2, 3} {
+		dir := filepath.Join(t.TempDir(), "plan")
+		if err := write(dir, generate(n)); err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if err := readAlone(dir, &out); err != nil {
+			t.Fatal(err)
+		}
+		printed = append(printed, strings.TrimSpace(out.String()))
 	}
-	if len(loaded.Experiments) != 2 {
-		t.Errorf("got %d experiments, want 2", len(loaded.Experiments))
+	one, two, three := number(t, printed[0]), number(t, printed[1]), number(t, printed[2])
+	if one == 0 || two <= one || three-two != two-one {
+		t.Errorf("1, 2 and 3 experiments have %v values", printed)
 	}
-	one, err := readWithLibrary(name, []byte(generate(1)))
+}
+
+func number(t *testing.T, text string) int {
+	t.Helper()
+	value, err := strconv.Atoi(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := readWithLibrary(name, []byte(source))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if one == 0 || two <= one {
-		t.Errorf("the library evaluated %d and %d values, want more for more experiments", one, two)
-	}
+	return value
 }
 
 func TestParseSizes(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// readWithLibrary is the peer: the HCL library alone reads the same file and
+// readWithLibrary is the peer: the HCL library alone reads the same files and
 // evaluates every attribute that refers to nothing, as any program over HCL has to.
 // It gives the number of values, so that the work cannot be left out.
 func readWithLibrary(name string, source []byte) (int, error) {

@@ -40,7 +40,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("plan", flag.ContinueOnError)
 	sizes := flags.String("sizes", "250,500,1000,2000", "numbers of experiments, separated by commas")
 	rounds := flags.Int("rounds", 5, "interleaved rounds")
-	library := flags.String("library", "", "read FILE with the HCL library alone and end (used by the bench itself)")
+	library := flags.String("library", "", "read the plan folder `DIR` with the HCL library alone and end (used by the bench itself)")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -73,16 +73,25 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return report(out, cases, *rounds)
 }
 
-func readAlone(name string, out io.Writer) error {
-	source, err := os.ReadFile(name)
+// readAlone reads the files of a plan folder as the peer does.
+func readAlone(dir string, out io.Writer) error {
+	names, err := filepath.Glob(filepath.Join(dir, "*.hcl"))
 	if err != nil {
-		return fmt.Errorf("read the plan: %w", err)
+		return fmt.Errorf("list %s: %w", dir, err)
 	}
-	values, err := readWithLibrary(name, source)
-	if err != nil {
-		return err
+	total := 0
+	for _, name := range names {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			return fmt.Errorf("read the plan: %w", err)
+		}
+		values, err := readWithLibrary(name, source)
+		if err != nil {
+			return err
+		}
+		total += values
 	}
-	_, err = fmt.Fprintln(out, values)
+	_, err = fmt.Fprintln(out, total)
 	return err
 }
 
@@ -122,9 +131,9 @@ func prepare(ctx context.Context, dir string, counts []int) ([]series, error) {
 	}
 	var cases []series
 	for _, n := range counts {
-		plan := filepath.Join(dir, fmt.Sprintf("plan-%d.hcl", n))
-		if err := os.WriteFile(plan, []byte(generate(n)), 0o600); err != nil {
-			return nil, fmt.Errorf("write a plan: %w", err)
+		plan := filepath.Join(dir, fmt.Sprintf("plan-%d", n))
+		if err := write(plan, generate(n)); err != nil {
+			return nil, err
 		}
 		cases = append(cases, series{experiments: n, plan: plan, program: program, self: self})
 	}
