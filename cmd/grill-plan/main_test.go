@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -34,9 +35,10 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits,
-			"flip":  flip,
-			"count": count,
+			"exits":   exits,
+			"flip":    flip,
+			"count":   count,
+			"waitfor": waitfor,
 		},
 	})
 }
@@ -87,4 +89,18 @@ func count(ts *testscript.TestScript, neg bool, args []string) {
 	if got := strings.Count(ts.ReadFile(args[1]), args[2]); got != want {
 		ts.Fatalf("%q occurs %d times in %s, want %d:\n%s", args[2], got, args[1], want, ts.ReadFile(args[1]))
 	}
+}
+
+// waitfor waits until a file exists: waitfor FILE
+func waitfor(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: waitfor FILE")
+	}
+	for range 600 {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	ts.Fatalf("%s did not appear within 30 seconds", args[0])
 }

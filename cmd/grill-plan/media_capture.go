@@ -2,8 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/grill-plan/grill-plan/internal/view"
+	"github.com/grill-plan/grill-plan/steps/capture"
+	"github.com/grill-plan/grill-plan/steps/evidence"
 )
 
 type captureFlags struct {
@@ -16,6 +25,7 @@ type captureFlags struct {
 
 func (a *app) newCapture() *cobra.Command {
 	var flags captureFlags
+	first := quickstartNodes + "/capture.a/attempt-1/"
 	cmd := &cobra.Command{
 		Use:   "capture --workload FILE --runner FILE --deployment FILE --slot SLOT --out DIR",
 		Short: "Captures one slot into a new directory",
@@ -25,9 +35,9 @@ yet. It waits while another grill-plan measures on this machine.
 Child processes are no sandbox: a program that leaves its process group is out of
 reach. A complete capture exits 0, also with failed samples, which are shown.`,
 		Example: "  grill-plan run examples/plans/quickstart.hcl\n" +
-			"  grill-plan media capture --workload " + quickstartNodes + "/capture.a/attempt-1/workload.json \\\n" +
-			"    --runner " + quickstartNodes + "/capture.a/attempt-1/runner.json \\\n" +
-			"    --deployment " + quickstartNodes + "/capture.a/attempt-1/deployment.json --slot a --out capture-a",
+			"  grill-plan media capture --workload " + first + "workload.json \\\n" +
+			"    --runner " + first + "runner.json \\\n" +
+			"    --deployment " + first + "deployment.json --slot a --out capture-a",
 		Args: exactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := requireFlags(cmd, "workload", "runner", "deployment", "slot", "out"); err != nil {
@@ -44,6 +54,111 @@ reach. A complete capture exits 0, also with failed samples, which are shown.`,
 	return cmd
 }
 
+// captureDocument is what capture prints (CAP-33).
+type captureDocument struct {
+	Kind    string `json:"kind"` // media-capture
+	Version int    `json:"version"`
+	Dir     string `json:"directory"` // as given
+	capture.Outcome
+}
+
 func (a *app) capture(ctx context.Context, flags captureFlags) error {
-	return errNotWired
+	request, err := a.captureRequest(ctx, flags)
+	if err != nil {
+		return err
+	}
+	outcome, err := a.captureWatched(ctx, request)
+	if err != nil {
+		return a.captureError(err)
+	}
+	if err := a.printJSON(captureDocument{Kind: "media-capture", Version: 1, Dir: flags.out, Outcome: outcome}); err != nil {
+		return err
+	}
+	if outcome.Status == evidence.Complete {
+		return nil
+	}
+	view.Error(a.err, view.WithHint(fmt.Errorf("capture %s: %s", flags.out, describeStatus(outcome)), captureEnded(outcome, flags.out)))
+	return exitWith(exitError)
+}
+
+func (a *app) captureRequest(ctx context.Context, flags captureFlags) (capture.Request, error) {
+	documents, err := a.readDocuments(flags.workload, flags.runner, flags.deployment)
+	if err != nil {
+		return capture.Request{}, err
+	}
+	folder, self, err := here()
+	if err != nil {
+		return capture.Request{}, err
+	}
+	collector, err := capture.CollectorIdentity(ctx)
+	if err != nil {
+		return capture.Request{}, err
+	}
+	return capture.Request{
+		Names:    capture.Names{Workload: flags.workload, Runner: flags.runner, Deployment: flags.deployment},
+		Workload: documents[0], Runner: documents[1], Deployment: documents[2],
+		Slot: flags.slot, Dir: flags.out, CreateDir: true,
+		Folder: folder, Self: self, Collector: collector,
+		// A name of env_secret takes its value from here (PLN-07).
+		Secrets: environment(a.environ),
+	}, nil
+}
+
+// environment makes NAME=VALUE strings into a map; the last of a name counts, as
+// it does for a child.
+func environment(environ []string) map[string]string {
+	values := map[string]string{}
+	for _, entry := range environ {
+		if name, value, ok := strings.Cut(entry, "="); ok {
+			values[name] = value
+		}
+	}
+	return values
+}
+
+// captureWatched makes the capture, shows how far it is and ends it properly at
+// the first interrupt.
+func (a *app) captureWatched(ctx context.Context, request capture.Request) (capture.Outcome, error) {
+	name := "slot " + request.Slot
+	progress := view.NewProgress(a.err, nil, time.Now)
+	defer progress.Close()
+	ctx, release := a.interruptible(ctx, exitError, func(text string) {
+		progress.Above(func(out *view.Output) { view.Note(out, text) })
+	})
+	defer release()
+	started := false // not before the documents are admitted
+	request.Progress = func(done, total int, text string) {
+		if !started {
+			progress.Show(view.Happening{Address: name, What: view.Started})
+			started = true
+		}
+		progress.Show(view.Happening{Address: name, What: view.Advanced, Done: done, Total: total, Text: text})
+	}
+	return capture.Run(ctx, request)
+}
+
+func (a *app) captureError(err error) error {
+	var rejected *capture.Rejected
+	var coded *capture.Error
+	switch {
+	case errors.As(err, &rejected):
+		return a.reject(rejected.Problems)
+	case errors.As(err, &coded) && coded.Code == capture.EvidenceFailed:
+		return view.WithHint(err, "Free space or mend the disk, then capture the slot again into a new directory.")
+	}
+	return err
+}
+
+func describeStatus(outcome capture.Outcome) string {
+	if len(outcome.Setup) > 0 {
+		return outcome.Status + " (" + strings.Join(outcome.Setup, ", ") + ")"
+	}
+	return outcome.Status
+}
+
+func captureEnded(outcome capture.Outcome, dir string) string {
+	if outcome.Status == evidence.SetupFailed {
+		return "Look at " + filepath.Join(dir, evidence.SetupDir, evidence.StderrFile) + ", then capture the slot again into a new directory."
+	}
+	return captureAgain
 }

@@ -2,8 +2,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/grill-plan/grill-plan/internal/view"
+	"github.com/grill-plan/grill-plan/plan/document"
+	"github.com/grill-plan/grill-plan/steps/compare"
+	"github.com/grill-plan/grill-plan/steps/inspect"
 )
 
 type compareFlags struct{ a, b, a2, b2 string }
@@ -37,6 +43,46 @@ compared, and nothing is said about significance or cause.
 	return cmd
 }
 
+// compare verifies every capture completely before it judges any (CMP-02), so that
+// one run names all that do not verify.
 func (a *app) compare(ctx context.Context, flags compareFlags) error {
-	return errNotWired
+	captures, failed := map[string]*inspect.Result{}, false
+	for _, given := range flags.dirs() {
+		result, err := inspectCapture(ctx, given.dir)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			view.Error(a.err, fmt.Errorf("arm %s: %w", given.arm, err))
+			failed = true
+		}
+		captures[given.arm] = result
+	}
+	if failed {
+		return exitWith(exitError)
+	}
+	report, err := compare.Compare(captures)
+	if err != nil {
+		return err
+	}
+	document, err := report.JSON()
+	if err != nil {
+		return err
+	}
+	_, _ = a.out.Write(document) // a write error is found by conclude
+	if a.err.Live() {
+		a.err.Printf("%s", view.Block(report.Text()))
+	}
+	return exitWith(report.Verdict.ExitCode())
+}
+
+type armDir struct{ arm, dir string }
+
+// dirs are the directories given, in capture order.
+func (f compareFlags) dirs() []armDir {
+	given := []armDir{{document.ArmA, f.a}, {document.ArmB, f.b}}
+	if f.b2 != "" {
+		given = append(given, armDir{document.ArmB2, f.b2})
+	}
+	return append(given, armDir{document.ArmA2, f.a2})
 }

@@ -219,11 +219,11 @@ func subject(h Happening) string {
 	if h.Attempt > 1 {
 		text += fmt.Sprintf(" (attempt %d)", h.Attempt)
 	}
-	if h.Total > 0 {
-		text += fmt.Sprintf(": %d of %d", h.Done, h.Total)
-	}
-	if h.Text != "" {
+	switch {
+	case h.Text != "": // which says how far it is in better words
 		text += ": " + Line(h.Text)
+	case h.Total > 0:
+		text += fmt.Sprintf(": %d of %d", h.Done, h.Total)
 	}
 	return text
 }

@@ -52,11 +52,11 @@ func (p *Progress) runningLine() string {
 	address := p.running[len(p.running)-1]
 	node := p.current[address]
 	line := "running " + Line(address)
-	if node.total > 0 {
-		line += fmt.Sprintf(", sample %d of %d", min(node.done+1, node.total), node.total)
-	}
-	if node.text != "" {
+	switch {
+	case node.text != "":
 		line += ", " + Line(node.text)
+	case node.total > 0:
+		line += fmt.Sprintf(", sample %d of %d", min(node.done+1, node.total), node.total)
 	}
 	line += ", " + seconds(p.now().Sub(node.begun))
 	if more := len(p.running) - 1; more > 0 {
