@@ -153,3 +153,16 @@ func underline(before, middle string) string {
 // shown makes a piece of a source line safe. A tab becomes one space, which keeps
 // the underline in place on any terminal.
 func shown(text string) string { return Line(strings.ReplaceAll(text, "\t", " ")) }
+
+// DiagnosticCount closes a list of diagnostics with how many there were.
+func DiagnosticCount(out *Output, diags hcl.Diagnostics) {
+	errors, warnings := CountDiagnostics(diags)
+	counts := []string{}
+	if errors > 0 {
+		counts = append(counts, Count(errors, "error"))
+	}
+	if warnings > 0 {
+		counts = append(counts, Count(warnings, "warning"))
+	}
+	out.Printf("\n%s\n", strings.Join(counts, ", "))
+}

@@ -148,9 +148,6 @@ func writeMachine(out *Output, machine *steps.Machine) {
 		fact(out, "  is", Line(program.Resolved))
 		fact(out, "  sha256", program.SHA256)
 	}
-	if machine.FreeBytes != "" {
-		fact(out, "free space", machine.FreeBytes+" bytes")
-	}
 	for _, missing := range machine.Missing {
 		out.Printf("  %s %s\n", out.paint(yellow, pad("missing", factColumn)), Line(missing))
 	}
