@@ -5,9 +5,13 @@ import (
 	"github.com/grill-plan/grill-plan/plan/document"
 )
 
-// makeRunner builds the document of one runner instance.
+// makeRunner makes the document of one runner instance.
 func (l *loader) makeRunner(in *instance) {
 	s := in.scope(&scope{l: l, ctx: l.base, roots: []string{"var", "local"}})
+	if a := in.of.block.body.attr("document"); a != nil {
+		l.runnerFile(in, s, a)
+		return
+	}
 	t := &treeBuilder{s: s}
 	tree, secrets := t.runnerTree(in)
 	made := t.finish(tree)
@@ -20,6 +24,22 @@ func (l *loader) makeRunner(in *instance) {
 	use.SHA256 = document.RawHash(use.Bytes)
 	in.runner = use
 	l.built[use] = made
+}
+
+// runnerFile admits a runner document. One that lists env_secret is for a
+// standalone capture: nothing in a plan could give the values.
+func (l *loader) runnerFile(in *instance, s *scope, a *attribute) {
+	file := s.documentFile(in, a, "runner")
+	if file == nil {
+		return
+	}
+	if len(file.runner.EnvSecret) > 0 {
+		l.diags.errorAt(a.expr.Range(), "Document with sensitive values",
+			"The document lists env_secret, and a plan gives sensitive values in the env of an inline runner only; write the runner inline.")
+		return
+	}
+	in.runner = &RunnerUse{Address: in.address, Range: in.of.block.where, Document: file.runner, Bytes: file.data, SHA256: document.RawHash(file.data)}
+	l.built[in.runner] = file.located()
 }
 
 func (t *treeBuilder) runnerTree(in *instance) (*strictjson.Value, []SecretEnv) {
@@ -36,7 +56,7 @@ func (t *treeBuilder) runnerTree(in *instance) (*strictjson.Value, []SecretEnv) 
 	t.name(root, in, "id")
 	for _, row := range runnerSchema().attrs {
 		switch row.name {
-		case "for_each", "kind", "id", "env":
+		case "for_each", "document", "kind", "id", "env":
 		default:
 			if a := b.attr(row.name); a != nil {
 				t.attribute(root, a, "")
@@ -114,26 +134,39 @@ func (t *treeBuilder) runnerBlocks(root *strictjson.Value, b *body, program bool
 	}
 }
 
-// makeDeployment builds the document of one deployment instance and its switch,
+// makeDeployment makes the document of one deployment instance and its switch,
 // which is no part of the document.
 func (l *loader) makeDeployment(in *instance) {
 	s := in.scope(&scope{l: l, ctx: l.base, roots: []string{"var", "local"}})
-	b := in.of.block.body
+	use := &DeploymentUse{Address: in.address, Range: in.of.block.where}
+	ok := true
+	if a := in.of.block.body.attr("document"); a != nil {
+		file := s.documentFile(in, a, "deployment")
+		if ok = file != nil; ok {
+			use.Document, use.Bytes = file.deployment, file.data
+		}
+	} else {
+		ok = s.inlineDeployment(use, in)
+	}
+	if inner := in.of.block.body.block("switch"); inner != nil {
+		made, read := s.switchBlock(inner.body)
+		use.Switch, ok = made, read && ok
+	}
+	if ok {
+		use.SHA256 = document.RawHash(use.Bytes)
+		in.deployment = use
+	}
+}
+
+func (s *scope) inlineDeployment(use *DeploymentUse, in *instance) bool {
 	t := &treeBuilder{s: s}
-	tree := t.object(b, "", "model_revision", "runtime", "hardware", "settings")
+	tree := t.object(in.of.block.body, "", "model_revision", "runtime", "hardware", "settings")
 	made := t.finish(tree)
 	doc, problems := document.DecodeDeployment(in.address, tree)
-	l.reportProblems(problems, made, "Invalid deployment")
-	ok := doc != nil && len(made.failed) == 0
-	var change *Switch
-	if inner := b.block("switch"); inner != nil {
-		made, read := s.switchBlock(inner.body)
-		change, ok = made, read && ok
+	s.l.reportProblems(problems, made, "Invalid deployment")
+	if doc == nil || len(made.failed) > 0 {
+		return false
 	}
-	if !ok {
-		return
-	}
-	use := &DeploymentUse{Address: in.address, Range: in.of.block.where, Document: doc, Bytes: doc.Typed(), Switch: change}
-	use.SHA256 = document.RawHash(use.Bytes)
-	in.deployment = use
+	use.Document, use.Bytes = doc, doc.Typed()
+	return true
 }

@@ -143,7 +143,7 @@ func runnerSchema() *bodySchema {
 	}
 	return &bodySchema{
 		attrs: both(
-			optional("for_each", "kind", "id", "program", "args", "env", "execution", "cwd", "markers"),
+			optional("for_each", "document", "kind", "id", "program", "args", "env", "execution", "cwd", "markers"),
 			optional("endpoint", "auth_env", "model", "response_format", "stream", "voice", "wav_sizes", "stream_format",
 				"workflow", "cached", "cached_nodes", "cached_classes"),
 		),
@@ -163,7 +163,7 @@ func runnerSchema() *bodySchema {
 func deploymentSchema() *bodySchema {
 	program := both(required("program"), optional("args", "env", "cwd"))
 	return &bodySchema{
-		attrs: optional("for_each", "model_revision", "runtime", "hardware", "settings"),
+		attrs: optional("for_each", "document", "model_revision", "runtime", "hardware", "settings"),
 		blocks: []blockSchema{{kind: "switch", single: true, body: &bodySchema{
 			attrs: both(program, required("deadline_ms"), optional("on_change_only")),
 			blocks: []blockSchema{

@@ -165,25 +165,8 @@ func (t *treeBuilder) blockList(root *strictjson.Value, b *body, kind, field str
 
 // workloadFile admits a document file byte for byte (PLN-05).
 func (l *loader) workloadFile(in *instance, s *scope, a *attribute) *WorkloadUse {
-	b := in.of.block.body
-	if mixed, at := inlineItem(b); mixed != "" {
-		l.diags.errorAt(at, "Document mixed with inline attributes",
-			"The block names a document, which says everything; remove %s and what else stands beside document, or the document.", mixed)
-		return nil
-	}
-	written, ok := s.text(a)
-	if !ok {
-		return nil
-	}
-	file := l.documentFile(written)
-	if file.err != nil {
-		l.diags.errorAt(a.expr.Range(), "Document not readable", "The document %q %s.", written, sentenceOf(file.err))
-		return nil
-	}
-	for _, p := range file.problems {
-		l.diags.errorAt(rangeAt(file.display, file.data, max(0, p.Offset)), "Invalid workload", "%s", problemText(p))
-	}
-	if file.workload == nil {
+	file := s.documentFile(in, a, "workload")
+	if file == nil {
 		return nil
 	}
 	use := &WorkloadUse{Address: in.address, Range: in.of.block.where, Document: file.workload, Bytes: file.data, SHA256: document.RawHash(file.data)}
@@ -192,63 +175,6 @@ func (l *loader) workloadFile(in *instance, s *scope, a *attribute) *WorkloadUse
 	}
 	l.built[use] = file.located()
 	return use
-}
-
-// inlineItem names the first item beside document and for_each.
-func inlineItem(b *body) (string, hcl.Range) {
-	for _, a := range b.attrs {
-		if a.name != "document" && a.name != "for_each" {
-			return "the attribute " + a.name, a.where
-		}
-	}
-	if len(b.blocks) > 0 {
-		return "the block " + b.blocks[0].kind, b.blocks[0].where
-	}
-	return "", hcl.Range{}
-}
-
-// documentFile is a JSON document that a plan names.
-type documentFile struct {
-	display  string
-	data     []byte
-	workload *document.Workload
-	problems []document.Problem
-	err      error
-	where    *built
-}
-
-// documentFile reads a document once per load.
-func (l *loader) documentFile(written string) *documentFile {
-	if known := l.documents[written]; known != nil {
-		return known
-	}
-	file := &documentFile{display: written}
-	l.documents[written] = file
-	resolved, err := l.resolvePath(written)
-	if err != nil {
-		file.err = err
-		return file
-	}
-	if !filepath.IsAbs(written) {
-		file.display = filepath.Join(l.display, written)
-	}
-	if file.data, file.err = readRegular(resolved, document.MaxBytes); file.err != nil {
-		return file
-	}
-	l.plan.Sources[file.display] = file.data
-	file.workload, file.problems = document.ParseWorkload(file.display, file.data)
-	return file
-}
-
-// located gives the tree of an admitted file with a range per node, for what is
-// found later between documents.
-func (f *documentFile) located() *built {
-	if f.where == nil {
-		const depth = 64 // more than an admitted document has
-		tree, _ := strictjson.Parse(f.data, depth)
-		f.where = &built{tree: tree, file: f}
-	}
-	return f.where
 }
 
 func (l *loader) gateSource(at hcl.Range) GateSource {
