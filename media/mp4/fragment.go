@@ -42,10 +42,9 @@ type traf struct {
 	box   box
 	track *track
 	defaults
-	base    uint64 // of data offsets
-	next    uint64 // where a run without an offset begins
-	started bool   // a tfdt or trun was read
-	ran     bool   // a trun was read
+	base uint64 // of data offsets
+	next uint64 // where a run without an offset begins
+	ran  bool   // a trun was read
 }
 
 // fragment reads moof number i (MP4-13).
