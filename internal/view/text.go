@@ -62,13 +62,14 @@ func pad(text string, width int) string {
 }
 
 // wrap breaks own text at spaces into lines of at most width columns. A word
-// longer than that stays whole: paths must stay copyable.
+// longer than that stays whole: paths must stay copyable. A percent sign stays
+// with its number.
 func wrap(text string, width int) []string {
 	var lines []string
 	for paragraph := range strings.SplitSeq(text, "\n") {
 		line := ""
 		for word := range strings.FieldsSeq(paragraph) {
-			if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			if line != "" && word[0] != '%' && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
 				lines, line = append(lines, line), ""
 			}
 			if line != "" {
