@@ -69,7 +69,7 @@ func ImportRules() []ImportRule {
 		},
 		{
 			Package:  "plan/compile",
-			Own:      []string{"plan", "plan/graph", "plan/spec", "plan/document", "plan/sight"},
+			Own:      []string{"plan", "plan/graph", "plan/spec", "plan/document", "plan/sight", "internal/strictjson"},
 			External: []string{hcl},
 			Reason:   "compilation is a pure function of a typed plan; it names places, and executes nothing",
 		},
@@ -170,6 +170,10 @@ func ImportRules() []ImportRule {
 			Package: "internal/readme",
 			Own:     []string{"internal/rules"},
 			Reason:  "runs what the documentation shows",
+		},
+		{
+			Package: "internal/acceptance",
+			Reason:  "tests that use the built program from outside",
 		},
 		{
 			Package: "examples",
