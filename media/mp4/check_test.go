@@ -250,6 +250,11 @@ func fragmentCases() []refusalCase {
 	return []refusalCase{
 		{"MP4-13 no mvex", fragmented, func(r *node) { r.at("moov").drop("mvex") }, "mp4_missing_box"},
 		{"MP4-13 no trex", fragmented, func(r *node) { r.at("moov", "mvex").drop("trex") }, "mp4_missing_box"},
+		{"MP4-13 no trex of a track without fragments", fragmented, func(r *node) {
+			r.at("moof").kids = r.at("moof").kids[:2]
+			frag().placeRuns(r.at("moof"))
+			r.at("moov", "mvex").kids = r.at("moov", "mvex").kids[:1]
+		}, "mp4_missing_box"},
 		{"MP4-13 two trex", fragmented, func(r *node) { r.at("moov", "mvex").repeat("trex") }, "mp4_repeated_box"},
 		{"MP4-13 no mfhd", fragmented, func(r *node) { r.at("moof").kids[0].typ = "free" }, "mp4_missing_box"},
 		{"MP4-13 no tfhd", fragmented, func(r *node) { r.at(traf...).kids[0].typ = "free" }, "mp4_missing_box"},

@@ -54,10 +54,6 @@ func (c *checker) fragment(i int) {
 	if !ok {
 		return
 	}
-	if !c.extends {
-		c.fail("mp4_missing_box", x.start, "the file has fragments and no mvex box")
-		return
-	}
 	f := &fragmentState{moof: x, payload: c.payloadAfter(i)}
 	s := singles{parent: b, found: map[string]box{}}
 	c.children(b.body, func(child box) {
@@ -116,9 +112,6 @@ func (c *checker) tfhd(t *traf, b box) {
 	id := b.body.U32BE()
 	if t.track = c.track(id); c.ok() && t.track == nil {
 		c.fail("mp4_track_id", b.start, "a fragment names track %d, which the file does not have", id)
-	}
-	if c.ok() && !t.track.extended {
-		c.fail("mp4_missing_box", b.start, "track %d has fragments and no trex box", id)
 	}
 	if !c.ok() {
 		return

@@ -71,6 +71,21 @@ func (c *checker) movie() {
 		c.mvex(mvex)
 	}
 	c.videoOnce()
+	if len(c.moofs) > 0 {
+		c.extended()
+	}
+}
+
+// extended holds what a file with fragments needs in moov (MP4-13).
+func (c *checker) extended() {
+	if c.ok() && !c.extends {
+		c.fail("mp4_missing_box", c.moov.start, "the file has fragments and no mvex box")
+	}
+	for _, t := range c.tracks {
+		if c.ok() && !t.extended {
+			c.fail("mp4_missing_box", t.start, "the file has fragments and track %d no trex box", t.id)
+		}
+	}
 }
 
 // videoOnce holds MP4-07.
@@ -216,7 +231,8 @@ func (c *checker) dref(t *track, b box) {
 	}
 }
 
-// mvex reads the defaults of fragments (MP4-13).
+// mvex reads the defaults of fragments (MP4-13). Those of a track that the file
+// does not have affect nothing.
 func (c *checker) mvex(b box) {
 	c.children(b.body, func(trex box) {
 		if trex.typ != "trex" {
@@ -230,7 +246,6 @@ func (c *checker) mvex(b box) {
 		switch {
 		case !c.ok():
 		case t == nil:
-			c.fail("mp4_track_id", trex.start, "trex names track %d, which the file does not have", id)
 		case t.extended:
 			c.fail("mp4_repeated_box", trex.start, "a second trex for track %d", id)
 		default:
