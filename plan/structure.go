@@ -12,8 +12,7 @@ import (
 func checkStructure(b *body, schema *bodySchema, what string, diags *diagnostics) {
 	kept := b.attrs[:0]
 	for _, a := range b.attrs {
-		if schema.attr(a.name) == nil {
-			unknownAttribute(a, schema, what, diags)
+		if schema.attr(a.name) == nil && !unknownAttribute(a, b, schema, what, diags) {
 			continue
 		}
 		kept = append(kept, a)
@@ -35,13 +34,22 @@ func checkStructure(b *body, schema *bodySchema, what string, diags *diagnostics
 	}
 }
 
-func unknownAttribute(a *attribute, schema *bodySchema, what string, diags *diagnostics) {
+// unknownAttribute reports an attribute that is not in the table. One that is
+// misspelt is taken for what was meant, so that the one mistake is not reported
+// as a missing attribute too; it gives whether the attribute is kept.
+func unknownAttribute(a *attribute, b *body, schema *bodySchema, what string, diags *diagnostics) bool {
 	if schema.block(a.name) != nil {
 		diags.errorAt(a.where, "Block expected", "%q is a block here: write %s { … } without an equals sign.", a.name, a.name)
-		return
+		return false
 	}
 	names := append(schema.attrNames(), schema.blockNames()...)
 	diags.errorAt(a.where, "Unknown attribute", "%s has no attribute %q.%s", what, a.name, suggestion(a.name, names))
+	meant := nearest(a.name, names)
+	if schema.attr(meant) == nil || b.attr(meant) != nil {
+		return false
+	}
+	a.name = meant
+	return true
 }
 
 func checkBlocks(b *body, schema *bodySchema, what string, diags *diagnostics) {
@@ -56,7 +64,10 @@ func checkBlocks(b *body, schema *bodySchema, what string, diags *diagnostics) {
 		case row == nil:
 			names := append(schema.blockNames(), schema.attrNames()...)
 			diags.errorAt(inner.where, "Unknown block", "%s has no block %q.%s", what, inner.kind, suggestion(inner.kind, names))
-			continue
+			if row = schema.block(nearest(inner.kind, names)); row == nil || row.single && b.block(row.kind) != nil {
+				continue
+			}
+			inner.kind = row.kind // as with attributes
 		case row.single && firsts[inner.kind] != nil:
 			diags.errorAt(inner.where, "Block given twice", "%s takes one block %q, and the first is at %s; remove one of the two.",
 				what, inner.kind, shortPlace(firsts[inner.kind].where))

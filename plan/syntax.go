@@ -102,12 +102,30 @@ func (p *pieceParser) parseBlock(piece hclsyntax.Tokens, b *body, found hcl.Diag
 // parse parses the source from a position to a byte offset, with an ending that
 // closes what was cut open.
 func (p *pieceParser) parse(start hcl.Pos, end int, ending string) (*hclsyntax.Body, hcl.Diagnostics) {
-	src := p.src[start.Byte:end]
+	src := p.src[start.Byte:p.lineEnd(end)]
 	if ending != "" {
-		src = append(bytes.Clone(src), ending...)
+		src = append(bytes.Clone(p.src[start.Byte:end]), ending...)
 	}
 	file, found := hclsyntax.ParseConfig(src, p.name, start)
+	if found.HasErrors() {
+		// A character or operator that the language does not have says more
+		// than the expression that is missing because of it.
+		_, lexed := hclsyntax.LexConfig(src, p.name, start)
+		found = append(lexed, found...)
+	}
 	return file.Body.(*hclsyntax.Body), found
+}
+
+// lineEnd takes the rest of a line with its line feed along when nothing but a
+// comment stands there, so that the parser speaks of the end of a line and not of
+// the file.
+func (p *pieceParser) lineEnd(end int) int {
+	line, _, found := bytes.Cut(p.src[end:], []byte("\n"))
+	rest := bytes.TrimSpace(line)
+	if found && (len(rest) == 0 || rest[0] == '#' || bytes.HasPrefix(rest, []byte("//"))) {
+		return end + len(line) + 1
+	}
+	return end
 }
 
 // merge adds the items of part; across pieces the parser cannot see repeated
@@ -129,7 +147,8 @@ func (p *pieceParser) merge(b *body, part *body) {
 // is open, so that one missing brace does not hide the rest of the file.
 func cutItems(tokens hclsyntax.Tokens, outer bool) []hclsyntax.Tokens {
 	var pieces []hclsyntax.Tokens
-	depth, start := 0, 0
+	var nest nesting
+	start := 0
 	flush := func(end int) {
 		if piece := trimLines(tokens[start:end]); len(piece) > 0 {
 			pieces = append(pieces, piece)
@@ -137,23 +156,37 @@ func cutItems(tokens hclsyntax.Tokens, outer bool) []hclsyntax.Tokens {
 		start = end
 	}
 	for i, token := range tokens {
-		switch {
-		case token.Type == hclsyntax.TokenEOF:
+		if token.Type == hclsyntax.TokenEOF {
 			flush(i)
 			return pieces
-		case outer && depth > 0 && startsBlock(tokens, i):
-			depth = 0
+		}
+		if outer && nest.depth > 0 && startsBlock(tokens, i) {
+			nest = nesting{}
 			flush(i)
-		case opens(token.Type):
-			depth++
-		case closes(token.Type):
-			depth = max(0, depth-1)
-		case endsLine(token) && depth == 0:
+		}
+		if nest.step(token); endsLine(token) && nest.depth == 0 {
 			flush(i + 1)
 		}
 	}
 	flush(len(tokens))
 	return pieces
+}
+
+// nesting counts open brackets. A line with an unclosed quote leaves as many open
+// as were before it.
+type nesting struct{ depth, lineStart int }
+
+func (n *nesting) step(token hclsyntax.Token) {
+	switch {
+	case token.Type == hclsyntax.TokenQuotedNewline:
+		n.depth = n.lineStart
+	case endsLine(token):
+		n.lineStart = n.depth
+	case opens(token.Type):
+		n.depth++
+	case closes(token.Type):
+		n.depth = max(0, n.depth-1)
+	}
 }
 
 // startsBlock says whether token i is the type of an outer block at the very
@@ -178,12 +211,12 @@ func trimLines(tokens hclsyntax.Tokens) hclsyntax.Tokens {
 }
 
 func blank(token hclsyntax.Token) bool {
-	return token.Type == hclsyntax.TokenNewline || token.Type == hclsyntax.TokenComment
+	return token.Type == hclsyntax.TokenNewline || token.Type == hclsyntax.TokenComment || token.Type == hclsyntax.TokenQuotedNewline
 }
 
 // endsLine is true for line ends and for comments that swallow theirs.
 func endsLine(token hclsyntax.Token) bool {
-	return token.Type == hclsyntax.TokenNewline ||
+	return token.Type == hclsyntax.TokenNewline || token.Type == hclsyntax.TokenQuotedNewline ||
 		token.Type == hclsyntax.TokenComment && bytes.HasSuffix(token.Bytes, []byte("\n"))
 }
 
@@ -224,15 +257,10 @@ func headerEnd(piece hclsyntax.Tokens) int {
 // is missing, the index is the end of the piece; what stands behind it makes the
 // piece an error and belongs to no item.
 func closingBrace(piece hclsyntax.Tokens, open int) (int, bool) {
-	depth := 0
+	var nest nesting
 	for i := open; i < len(piece); i++ {
-		switch {
-		case opens(piece[i].Type):
-			depth++
-		case closes(piece[i].Type):
-			if depth--; depth == 0 {
-				return i, i == len(piece)-1
-			}
+		if nest.step(piece[i]); nest.depth == 0 {
+			return i, i == len(piece)-1
 		}
 	}
 	return len(piece), false

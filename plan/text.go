@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -36,10 +37,33 @@ func checkText(file sourceFile, diags *diagnostics) (hclsyntax.Tokens, bool) {
 		diags.errorAt(at(offset), "Invalid UTF-8", "A plan is UTF-8 text, and these bytes are not; save the file as UTF-8.")
 		return nil, false
 	}
-	tokens, _ := hclsyntax.LexConfig(file.data, file.display, hcl.InitialPos) // the parser reports its errors
+	tokens := lex(file)
 	ok := checkShape(tokens, diags)
 	checkTokens(tokens, diags)
 	return tokens, ok
+}
+
+// maxRelexes bounds how often the rest of a file is read again.
+const maxRelexes = 100
+
+// lex gives the tokens of a file; their errors are reported by the parser. After
+// a quote that is not closed on its line the lexer takes text for code and code
+// for text up to the end, so what follows that line is read anew. The line ends
+// with a token of type TokenQuotedNewline.
+func lex(file sourceFile) hclsyntax.Tokens {
+	var tokens hclsyntax.Tokens
+	start := hcl.InitialPos
+	for range maxRelexes {
+		part, _ := hclsyntax.LexConfig(file.data[start.Byte:], file.display, start)
+		cut := slices.IndexFunc(part, func(t hclsyntax.Token) bool { return t.Type == hclsyntax.TokenQuotedNewline })
+		if cut < 0 {
+			return append(tokens, part...)
+		}
+		tokens = append(tokens, part[:cut+1]...)
+		newline := part[cut].Range
+		start = hcl.Pos{Line: newline.Start.Line + 1, Column: 1, Byte: newline.End.Byte}
+	}
+	return tokens
 }
 
 func invalidUTF8(data []byte) int {
@@ -137,6 +161,8 @@ func checkShape(tokens hclsyntax.Tokens, diags *diagnostics) bool {
 			return false
 		}
 		switch {
+		case token.Type == hclsyntax.TokenQuotedNewline:
+			frames = frames[:1] // an error anyway
 		case opens(token.Type) || token.Type == hclsyntax.TokenOQuote:
 			frames = append(frames, frame{kind: token.Type})
 		case len(frames) > 1 && (closes(token.Type) || token.Type == hclsyntax.TokenCQuote):

@@ -19,6 +19,7 @@ type variable struct {
 	typeGiven bool
 	defaults  *typeexpr.Defaults
 	sensitive bool
+	declared  bool      // sensitive was read from the block
 	value     cty.Value // unmarked; DynamicVal when it has no usable value
 }
 
@@ -42,9 +43,8 @@ func (l *loader) declareVariables(blocks []*block) []*variable {
 		if a := b.body.attr("sensitive"); a != nil {
 			// An unreadable declaration counts as sensitive: the other way round
 			// it would show a value.
-			if sensitive, ok := s.flag(a); sensitive || !ok {
-				v.sensitive = true
-			}
+			sensitive, ok := s.flag(a)
+			v.sensitive, v.declared = sensitive || !ok, ok
 		}
 		l.readType(v)
 	}
@@ -92,7 +92,7 @@ func (l *loader) defaultValue(v *variable) (cty.Value, bool) {
 	if a == nil {
 		return cty.DynamicVal, false
 	}
-	if v.sensitive && literalSecret(a.expr) {
+	if v.sensitive && v.declared && literalSecret(a.expr) {
 		l.diags.errorAt(a.expr.Range(), "Literal default of a sensitive variable",
 			"A value written in the plan is stored with every run. Leave the default out and give the value by --var, --var-file or GRILL_VAR_%s, or read it from a file.", v.name)
 		return cty.DynamicVal, false
