@@ -161,29 +161,33 @@ func (p pair) reset() {
 	}
 }
 
+// NotInThisVersion is the Rule of what HeldBack names.
+const NotInThisVersion = "not_in_this_version"
+
 // HeldBack names what a valid pair of documents asks for and this version of
 // capture does not carry out. It is never left out silently: capture and run
-// refuse the pair with these problems, while plan and preflight show it.
+// refuse the pair with these problems, while plan and preflight show it. Their
+// Rule is NotInThisVersion.
 func HeldBack(workloadName, runnerName string, w *Workload, r *Runner) []Problem {
 	workload := place{c: &collector{document: workloadName}}
 	runner := place{c: &collector{document: runnerName}}
 	const held = "not carried out by this version"
 	if r.Kind != CLIRunnerKind {
-		runner.member("kind").report(NoOffset, "SRV-01", "is %s; server runners are read and checked, but %s", r.Kind, held)
+		runner.member("kind").report(NoOffset, NotInThisVersion, "is %s; server runners are read and checked, but %s", r.Kind, held)
 	}
 	if r.Markers != nil {
-		runner.member("markers").report(NoOffset, "MRK-01", "is declared; marker files are %s", held)
+		runner.member("markers").report(NoOffset, NotInThisVersion, "is declared; marker files are %s", held)
 	}
 	if len(r.Cache.Paths) > 0 {
-		runner.member("cache").member("paths").report(NoOffset, "CAC-01", "is not empty; cache observation is %s", held)
+		runner.member("cache").member("paths").report(NoOffset, NotInThisVersion, "is not empty; cache observation is %s", held)
 	}
 	if r.Arrays != nil {
-		runner.member("arrays").report(NoOffset, "MED-22", "is declared; reference arrays are %s", held)
+		runner.member("arrays").report(NoOffset, NotInThisVersion, "is declared; reference arrays are %s", held)
 	}
 	for i, gate := range w.Gates {
 		switch gate.Metric {
 		case GenerationUS, LoadToGenerationUS, FirstAudioUS:
-			workload.member("gates").item(i).member("metric").report(NoOffset, "DOC-32", "is %s; gates on it are %s", gate.Metric, held)
+			workload.member("gates").item(i).member("metric").report(NoOffset, NotInThisVersion, "is %s; gates on it are %s", gate.Metric, held)
 		}
 	}
 	return append(workload.c.problems, runner.c.problems...)

@@ -102,11 +102,14 @@ func put(t testing.TB, node any, path []string, raw string) any {
 	}
 }
 
-// violations are the problems as "path rule", sorted.
+// violations are the problems as "path rule", sorted. Rules of which the form of
+// a document is only a part (servers, arrays, secrets) are written with an
+// underscore, so that a checked form does not pass for the whole requirement.
 func violations(problems []document.Problem) []string {
+	partly := strings.NewReplacer("SRV-", "SRV_", "MED-", "MED_", "SPH-2", "SPH_2", "PLN-", "PLN_", "CAP-", "CAP_")
 	list := []string{}
 	for _, p := range problems {
-		list = append(list, strings.TrimSpace(p.Path+" "+p.Rule))
+		list = append(list, strings.TrimSpace(p.Path+" "+partly.Replace(p.Rule)))
 	}
 	slices.Sort(list)
 	return list

@@ -246,6 +246,22 @@ func TestDocumentSize(t *testing.T) {
 	}
 }
 
+// DOC-16: the root has exactly these fields, each required.
+func TestWorkloadRoot(t *testing.T) {
+	fields := []string{"kind", "version", "name", "modality", "request", "outputs", "cells", "slots", "limits", "gates"}
+	for _, name := range fields {
+		got := violations(parseAny("workload", edit(t, imageWorkload, name, "")))
+		if !slices.Contains(got, name+" DOC-06") {
+			t.Errorf("without %s: %q", name, got)
+		}
+	}
+	for _, name := range []string{"id", "program", "description", "$schema", "arms"} {
+		if got := violations(parseAny("workload", edit(t, imageWorkload, name, `""`))); len(got) != 1 || !strings.HasSuffix(got[0], " DOC-02") {
+			t.Errorf("with %s: %q", name, got)
+		}
+	}
+}
+
 // DOC-01: exactly one object.
 func TestRootIsOneObject(t *testing.T) {
 	for _, text := range []string{"", "[]", "null", "1", `"x"`, "{} {}", "\xef\xbb\xbf{}", "{}x", "{'a':1}"} {

@@ -19,7 +19,7 @@ func templatingRules() map[string]string {
 	}
 }
 
-func TestTemplatingVectors(t *testing.T) { // TPL-01 to TPL-05, TPL-07 to TPL-11, TPL-13, TPL-14, TPL-15, TPL-17
+func TestTemplatingVectors(t *testing.T) { // TPL-01, TPL-02, TPL-03, TPL-04, TPL-05, TPL-07, TPL-08, TPL-09, TPL-10, TPL-11, TPL-13, TPL-14, TPL-15, TPL-17
 	expects := map[string]string{
 		"image": `{"width":1,"height":1}`,
 		"audio": `{"duration_us":1,"sample_rate":1,"channels":1}`,
@@ -167,7 +167,7 @@ func TestPromptArrivesLiterally(t *testing.T) {
 	})
 }
 
-// CAP-27, PRE-11, CAP-06: projections are relative, captures absolute.
+// PRE-11: projections are relative, the paths of a capture absolute.
 func TestPaths(t *testing.T) {
 	w := mustWorkload(t, edit(t, imageWorkload, "outputs.0.container", `"jpeg"`)) // OUT-02
 	p := document.ProjectionPaths(w, document.RunDirName(12))

@@ -75,7 +75,7 @@ func TestTypedHashIgnoresSpelling(t *testing.T) {
 	}
 }
 
-// PLN-04, PLN-38, DOC-55: the typed serialization is a document and reads back
+// DOC-55, DOC-13: the typed serialization is a document and reads back
 // as itself, for every kind.
 func TestTypedReadsBack(t *testing.T) {
 	for _, doc := range []string{imageWorkload, audioWorkload(t), videoWorkload(t), speechWorkload(t)} {
@@ -94,7 +94,7 @@ func TestTypedReadsBack(t *testing.T) {
 	}
 }
 
-// PLN-04: a tree built by hand obeys the same rules, and its problems carry the
+// A tree built by hand obeys the same rules, and its problems carry the
 // builder's own offsets.
 func TestDecodeOfBuiltTrees(t *testing.T) {
 	tree, errs := strictjson.Parse([]byte(edit(t, imageWorkload, "request.width", `0`, "request.sedes", `[]`)), 32)
@@ -170,7 +170,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// PLN-12: the words of axis.
+// The words of axis.
 func TestDifferencesInTheWordsOfAxis(t *testing.T) {
 	a := mustRunner(t, cliRunner)
 	sum := strings.Repeat("0", 64)

@@ -279,7 +279,7 @@ func TestSpeechEndpointVectors(t *testing.T) { // SPH-03, PRV-06
 	}
 }
 
-func TestSpeechBodyVectors(t *testing.T) { // SPH-08
+func TestSpeechBodyVectors(t *testing.T) { // the body of SPH_08
 	for _, c := range cases[struct {
 		ID     string `json:"id"`
 		Runner struct {
@@ -306,7 +306,7 @@ func TestSpeechBodyVectors(t *testing.T) { // SPH-08
 		}
 	}
 	sse := mustRunner(t, edit(t, speechRunner, "stream_format", `"sse"`))
-	if body := string(document.SpeechBody(sse.Server, "x")); !strings.HasSuffix(body, `"stream":true,"stream_format":"sse"}`) { // SPH-26
+	if body := string(document.SpeechBody(sse.Server, "x")); !strings.HasSuffix(body, `"stream":true,"stream_format":"sse"}`) { // SPH_26
 		t.Error(body)
 	}
 }

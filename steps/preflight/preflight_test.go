@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"go/build"
 	"os"
 	"path/filepath"
 	"slices"
@@ -159,7 +160,7 @@ func TestReportOfAProgram(t *testing.T) {
 	}
 }
 
-func TestExpectedFilesOfDirectories(t *testing.T) { // PRE-09, OUT-04
+func TestExpectedFilesOfDirectories(t *testing.T) { // PRE-09
 	dir := machine(t)
 	several := strings.NewReplacer(`"images_per_run":1`, `"images_per_run":3`, `"placeholder":"output"`, `"placeholder":"output_dir"`).Replace(workload)
 	r := read(t, admit(t, input(dir, several, strings.Replace(runner, "{output}", "{output_dir}", 1))).Report())
@@ -197,6 +198,22 @@ func TestReportIsDeterministic(t *testing.T) {
 	}
 	if !bytes.HasSuffix(first, []byte("}\n")) || !json.Valid(first) {
 		t.Error("PRE-03: one JSON document")
+	}
+}
+
+// PRE-02: no package that looks at documents and machine can start a process or
+// open a connection.
+func TestNothingToStartOrContactWith(t *testing.T) {
+	for _, folder := range []string{".", "../program", "../evidence", "../../plan/document", "../../internal/strictjson"} {
+		pkg, err := build.ImportDir(folder, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range pkg.Imports {
+			if slices.Contains([]string{"os/exec", "net", "net/http", "net/rpc", "plugin"}, name) {
+				t.Errorf("%s imports %s", folder, name)
+			}
+		}
 	}
 }
 
@@ -248,7 +265,7 @@ func TestCheckReportsEverything(t *testing.T) {
 	}
 }
 
-// PLN-14: what is missing on this machine leaves the documents' part usable.
+// What is missing on this machine leaves the documents' part usable.
 func TestDocumentsWithoutMachine(t *testing.T) {
 	in := input(t.TempDir(), workload, runner)
 	a, problems := preflight.Documents(in)

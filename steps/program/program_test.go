@@ -89,7 +89,7 @@ func TestResolve(t *testing.T) { // DOC-43, DOC-44, DOC-47, DOC-54
 		if got.DeclaredPath != dir+"/"+c.wantDeclared || got.ResolvedPath != dir+"/"+c.wantResolved || got.ResolvedSHA256 != sum(content) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
-		if program.Executable(got) != got.DeclaredPath { // CAP-10
+		if program.Executable(got) != got.DeclaredPath { // CAP_10, the part of it that is decided here
 			t.Errorf("%s: executes %s", c.name, program.Executable(got))
 		}
 	}
