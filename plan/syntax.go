@@ -107,12 +107,6 @@ func (p *pieceParser) parse(start hcl.Pos, end int, ending string) (*hclsyntax.B
 		src = append(bytes.Clone(p.src[start.Byte:end]), ending...)
 	}
 	file, found := hclsyntax.ParseConfig(src, p.name, start)
-	if found.HasErrors() {
-		// A character or operator that the language does not have says more
-		// than the expression that is missing because of it.
-		_, lexed := hclsyntax.LexConfig(src, p.name, start)
-		found = append(lexed, found...)
-	}
 	return file.Body.(*hclsyntax.Body), found
 }
 

@@ -14,7 +14,7 @@ deployment "three" {
 }
 
 locals {
-  a = 1 ** 2 # error: Unsupported operator: "**"
+  a = 1 & 2 # error: Unsupported operator: boolean AND
   a = 2 # error: Attribute set twice: already set at syntax.hcl:17
 }
 
