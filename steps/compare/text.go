@@ -32,7 +32,7 @@ func (r *Report) Text() string {
 	}
 	for _, judged := range r.Gates {
 		fmt.Fprintln(&out)
-		for _, line := range GateLines(judged, r.armNames()) {
+		for _, line := range GateLines(judged, r.ArmNames()) {
 			fmt.Fprintln(&out, line)
 		}
 	}
@@ -88,7 +88,8 @@ func Explain(reason string) string {
 	return "see the list of reason codes"
 }
 
-func (r *Report) armNames() map[string]string {
+// ArmNames says which arms stand in each pool.
+func (r *Report) ArmNames() map[string]string {
 	names := map[string]string{}
 	for _, capture := range r.Captures {
 		side := CandidatePool
