@@ -65,15 +65,16 @@ func byName(v *strictjson.Value) map[string]*strictjson.Value {
 // is not compared.
 func DiffRunner(a, b *Runner) []string {
 	var paths []string
-	names := fieldNames(runnerTable(a.Kind))
-	for _, name := range fieldNames(runnerTable(b.Kind)) {
+	tableA, tableB := runnerTable(a.Kind), runnerTable(b.Kind)
+	names := fieldNames(tableA)
+	for _, name := range fieldNames(tableB) {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	for _, name := range names {
 		switch {
-		case name == "id" || sameField(runnerTable(a.Kind), runnerTable(b.Kind), name, a, b):
+		case name == "id" || sameField(tableA, tableB, name, a, b):
 		case name == "env":
 			paths = append(paths, diffEnv(a.Env, b.Env)...)
 		default:
@@ -86,8 +87,9 @@ func DiffRunner(a, b *Runner) []string {
 // DiffDeployment lists in what two deployments differ, by name of the field.
 func DiffDeployment(a, b *Deployment) []string {
 	var paths []string
-	for _, name := range fieldNames(deploymentTable()) {
-		if !sameField(deploymentTable(), deploymentTable(), name, a, b) {
+	table := deploymentTable()
+	for _, name := range fieldNames(table) {
+		if !sameField(table, table, name, a, b) {
 			paths = append(paths, name)
 		}
 	}

@@ -167,6 +167,28 @@ func TestProgramSize(t *testing.T) { // DOC-45
 	}
 }
 
+// What was hashed is not hashed again, unless it was changed a moment before.
+func TestResolverRemembersSettledFiles(t *testing.T) {
+	resolver := new(program.Resolver)
+	first, err := resolver.Resolve(context.Background(), "/", "/bin/sh", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if again, err := resolver.Resolve(ended, "/", "/bin/sh", ""); err != nil || again != first {
+		t.Errorf("hashed again: %v", err)
+	}
+	dir := canonicalDir(t)
+	write(t, filepath.Join(dir, "fresh"), 0o755)
+	if _, err := resolver.Resolve(context.Background(), dir, "fresh", ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := resolver.Resolve(ended, dir, "fresh", ""); !errors.Is(err, context.Canceled) {
+		t.Errorf("a file written just now was answered from memory: %v", err)
+	}
+}
+
 // A resolver answers from memory only for a file that has not changed.
 func TestResolverSeesChanges(t *testing.T) {
 	dir := canonicalDir(t)

@@ -20,6 +20,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -49,8 +51,10 @@ func refuse(rule, format string, args ...any) error {
 
 // Resolver resolves programs and remembers hashes of files that have not changed
 // since, so that a plan with a thousand experiments hashes its one program
-// once. The zero value is ready; it is for one goroutine.
+// once. The zero value is ready, for several goroutines too; it may not be copied
+// after its first use.
 type Resolver struct {
+	mu     sync.Mutex
 	hashes map[fileState]string
 }
 
@@ -150,6 +154,10 @@ func (r *Resolver) hash(ctx context.Context, path string) (string, error) {
 	if info.Size() > MaxBytes {
 		return "", refuse("DOC-45", "program %s: is %d bytes long; at most %d are admitted", path, info.Size(), MaxBytes)
 	}
+	// The lock is held while hashing: whoever asks for the same program meanwhile
+	// would read it all again.
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	state := stateOf(info)
 	if known, ok := r.hashes[state]; ok {
 		return known, nil
@@ -158,11 +166,20 @@ func (r *Resolver) hash(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if !state.settled(time.Now()) {
+		return sum, nil
+	}
 	if r.hashes == nil {
 		r.hashes = map[fileState]string{}
 	}
 	r.hashes[state] = sum
 	return sum, nil
+}
+
+// settled says whether a later change would show in the state: time stamps tick
+// coarsely, so that a file changed just now could change again without a trace.
+func (s fileState) settled(now time.Time) bool {
+	return now.Sub(time.Unix(s.changed.Unix())) > 2*time.Second
 }
 
 // digest streams a file of bounded size; it may still grow while it is read.
