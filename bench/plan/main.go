@@ -113,7 +113,8 @@ type series struct {
 	plan        string
 	program     string
 	self        string
-	times       []time.Duration
+	times       []time.Duration // wall clock of plan
+	cpu         []time.Duration // user and system time of the same
 	library     []time.Duration
 	peakKiB     int64
 }
@@ -146,6 +147,7 @@ func (s *series) measure(ctx context.Context) error {
 		return fmt.Errorf("plan of %d experiments: %w", s.experiments, err)
 	}
 	s.times = append(s.times, took)
+	s.cpu = append(s.cpu, state.UserTime()+state.SystemTime())
 	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
 		s.peakKiB = max(s.peakKiB, int64(usage.Maxrss)/rssPerKiB())
 	}
@@ -179,20 +181,21 @@ func timed(cmd *exec.Cmd) (time.Duration, *os.ProcessState, error) {
 	return took, cmd.ProcessState, nil
 }
 
-// report prints medians, and for each size the time per experiment beside that of
-// the smallest: 1.00 throughout means linear.
+// report prints medians, and for each size the processor time per experiment beside
+// that of the smallest: 1.00 throughout means linear. Whether it is must not depend
+// on who else uses the machine.
 func report(out io.Writer, cases []series, rounds int) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "grill-plan plan, medians of %d interleaved rounds\n\n", rounds)
-	fmt.Fprintf(&b, "%12s %10s %14s %10s %12s %8s %10s\n",
-		"experiments", "plan", "per experiment", "growth", "library", "ratio", "peak MiB")
+	fmt.Fprintf(&b, "%12s %10s %10s %14s %8s %10s %8s %10s\n",
+		"experiments", "plan", "CPU", "per experiment", "growth", "library", "ratio", "peak MiB")
 	first := cases[0]
 	for _, s := range cases {
-		plan, library := median(s.times), median(s.library)
-		per := plan / time.Duration(s.experiments)
-		growth := float64(per) / float64(median(first.times)/time.Duration(first.experiments))
-		fmt.Fprintf(&b, "%12d %10s %14s %10.2f %12s %8.2f %10.1f\n",
-			s.experiments, plan.Round(time.Millisecond), per.Round(time.Microsecond), growth,
+		plan, cpu, library := median(s.times), median(s.cpu), median(s.library)
+		per := cpu / time.Duration(s.experiments)
+		growth := float64(per) / float64(median(first.cpu)/time.Duration(first.experiments))
+		fmt.Fprintf(&b, "%12d %10s %10s %14s %8.2f %10s %8.2f %10.1f\n",
+			s.experiments, plan.Round(time.Millisecond), cpu.Round(time.Millisecond), per.Round(time.Microsecond), growth,
 			library.Round(time.Millisecond), float64(plan)/float64(library), float64(s.peakKiB)/1024)
 	}
 	_, err := io.WriteString(out, b.String())
