@@ -261,6 +261,18 @@ func fragmentCases() []refusalCase {
 		{"MP4-13 two tfhd", fragmented, func(r *node) { r.at(traf...).kids[1].typ = "tfhd" }, "mp4_repeated_box"},
 		{"MP4-13 unknown track", fragmented, func(r *node) { r.at(path(traf, "tfhd")...).put32(4, 9) }, "mp4_track_id"},
 		{"MP4-13 no mdat after moof", fragmented, func(r *node) { r.kids = []*node{r.at("mdat"), r.at("moov"), r.at("moof")} }, "mp4_run_range"},
+		{"MP4-13 another moof before the mdat", fragmented, func(r *node) {
+			// The run reaches into the next mdat, which follows another moof.
+			other := video(stretch{1, 1}).traf(1)
+			other.kids = other.kids[:1]
+			between := box("moof", nil, box("mfhd", w(0, 2)), other)
+			r.kids = slices.Insert(r.kids, 2, between)
+			shift := uint32(len(between.bytes()))
+			for _, traf := range r.at("moof").kids[1:] {
+				run := traf.at("trun")
+				run.put32(8, binary.BigEndian.Uint32(run.data[8:])+shift)
+			}
+		}, "mp4_run_range"},
 		{"MP4-13 run a byte late", fragmented, func(r *node) {
 			run := r.at("moof").kids[2].at("trun")
 			run.put32(8, binary.BigEndian.Uint32(run.data[8:])+1)

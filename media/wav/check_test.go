@@ -82,6 +82,7 @@ func TestStructure(t *testing.T) {
 		{"WAV-01 form AVI", append([]byte("RIFF\x04\x00\x00\x00"), "AVI "...), "wav_form"},
 		{"WAV-02 seven bytes left", riff(pcm, data, make([]byte, 7)), "wav_truncated_chunk"},
 		{"WAV-02 chunk too long", riff(pcm, data, []byte("LIST\x09\x00\x00\x00"), make([]byte, 8)), "wav_truncated_chunk"},
+		{"WAV-02 no pad byte", riff(pcm, data, []byte("LIST\x03\x00\x00\x00abc")), "wav_missing_pad"},
 		{"WAV-02 odd chunks are padded", riff(chunk("JUNK", make([]byte, 3)), pcm, chunk("LIST", make([]byte, 5)), data), ""},
 		{"WAV-03 fmt of 15 bytes", riff(chunk("fmt ", make([]byte, 15)), data), "wav_fmt_length"},
 		{"WAV-03 fmt of 18 bytes", riff(format(1, 1, 8000, 16, 0, 0), data), ""},
