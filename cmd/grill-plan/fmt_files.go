@@ -9,10 +9,9 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/hashicorp/hcl/v2/hclwrite"
 
 	"github.com/grill-plan/grill-plan/internal/view"
+	"github.com/grill-plan/grill-plan/plan"
 )
 
 // planFiles gives the files a PATH stands for.
@@ -81,13 +80,13 @@ type syntaxError struct {
 
 func (e *syntaxError) Error() string { return e.diags.Error() }
 
-// formatSource parses first: the formatter rearranges broken files without
-// complaint.
+// formatSource gives the canonical form, or why the text does not parse.
 func formatSource(name string, source []byte) ([]byte, error) {
-	if _, diags := hclsyntax.ParseConfig(source, name, hcl.InitialPos); diags.HasErrors() {
+	formatted, diags := plan.Format(name, source)
+	if diags.HasErrors() {
 		return nil, &syntaxError{diags: diags, name: name, source: source}
 	}
-	return hclwrite.Format(source), nil
+	return formatted, nil
 }
 
 // replaceFile writes a file anew under its name, with its permissions, through

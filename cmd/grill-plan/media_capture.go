@@ -4,15 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/grill-plan/grill-plan/executor/checkpoint"
 	"github.com/grill-plan/grill-plan/internal/view"
+	"github.com/grill-plan/grill-plan/plan/document"
 	"github.com/grill-plan/grill-plan/steps/capture"
 	"github.com/grill-plan/grill-plan/steps/evidence"
+	"github.com/grill-plan/grill-plan/steps/preflight"
 )
 
 type captureFlags struct {
@@ -116,9 +120,9 @@ func environment(environ []string) map[string]string {
 	return values
 }
 
-// captureWatched makes the capture, shows how far it is and ends it properly at
-// the first interrupt.
-func (a *app) captureWatched(ctx context.Context, request capture.Request) (capture.Outcome, error) {
+// captureWatched makes the capture with the host to itself, shows how far it is
+// and ends it properly at the first interrupt.
+func (a *app) captureWatched(ctx context.Context, request capture.Request) (outcome capture.Outcome, err error) {
 	name := "slot " + request.Slot
 	progress := view.NewProgress(a.err, nil, time.Now)
 	defer progress.Close()
@@ -126,6 +130,14 @@ func (a *app) captureWatched(ctx context.Context, request capture.Request) (capt
 		progress.Above(func(out *view.Output) { view.Note(out, text) })
 	})
 	defer release()
+	if err := refusedAtOnce(request); err != nil {
+		return outcome, err
+	}
+	lock, err := lockHost(ctx, request.Dir, progress)
+	if err != nil {
+		return outcome, err
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
 	started := false // not before the documents are admitted
 	request.Progress = func(done, total int, text string) {
 		if !started {
@@ -135,6 +147,50 @@ func (a *app) captureWatched(ctx context.Context, request capture.Request) (capt
 		progress.Show(view.Happening{Address: name, What: view.Advanced, Done: done, Total: total, Text: text})
 	}
 	return capture.Run(ctx, request)
+}
+
+// refusedAtOnce finds what needs no machine, so that nobody waits for a host only
+// to hear of it. The capture itself checks everything again.
+func refusedAtOnce(request capture.Request) error {
+	_, problems := preflight.Documents(preflight.Input{
+		WorkloadName: request.Names.Workload, RunnerName: request.Names.Runner,
+		Workload: request.Workload, Runner: request.Runner,
+		Folder: request.Folder, Self: request.Self,
+	})
+	_, more := document.ParseDeployment(request.Names.Deployment, request.Deployment)
+	if problems = append(problems, more...); len(problems) > 0 {
+		return &capture.Rejected{Problems: problems}
+	}
+	if _, err := os.Lstat(request.Dir); err == nil {
+		return &capture.Error{Code: capture.DirectoryExists, Err: fmt.Errorf("%s exists: name a directory that does not", request.Dir)}
+	}
+	return nil
+}
+
+// lockHost waits until nobody else measures on this machine (PLN-18).
+func lockHost(ctx context.Context, dir string, progress *view.Progress) (*checkpoint.HostLock, error) {
+	holder := checkpoint.Self(time.Now())
+	if path, err := filepath.Abs(dir); err == nil {
+		holder.Run = path
+	}
+	return checkpoint.LockHost(ctx, checkpoint.HostLockOptions{
+		Holder: holder,
+		Waiting: func(holder *checkpoint.Holder, waited time.Duration) {
+			progress.Show(view.Happening{What: view.Waiting, Text: waitingText(holder, waited)})
+		},
+	})
+}
+
+// waitingText tells who waits who holds the host, and since when.
+func waitingText(holder *checkpoint.Holder, waited time.Duration) string {
+	text := "for this machine, which somebody holds who cannot be read"
+	if holder != nil {
+		text = "for this machine, held by " + holder.String()
+		if holder.Run != "" {
+			text += " for " + holder.Run
+		}
+	}
+	return fmt.Sprintf("%s (%s so far)", text, waited.Truncate(time.Second))
 }
 
 func (a *app) captureError(err error) error {

@@ -4,6 +4,10 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+
+	"github.com/grill-plan/grill-plan/internal/view"
+	"github.com/grill-plan/grill-plan/plan/graph"
+	"github.com/grill-plan/grill-plan/steps"
 )
 
 type planCommandFlags struct {
@@ -60,5 +64,23 @@ func (f *planCommandFlags) check(cmd *cobra.Command) error {
 }
 
 func (a *app) plan(ctx context.Context, path string, flags planCommandFlags) error {
-	return errNotWired
+	loaded, err := a.loadValid(ctx, path, flags.planFlags)
+	if err != nil {
+		return err
+	}
+	switch flags.graph {
+	case "dot":
+		return graph.WriteDOT(a.out, loaded.Compiled.Graph)
+	case "mermaid":
+		return graph.WriteMermaid(a.out, loaded.Compiled.Graph)
+	}
+	dry, err := steps.Dry(ctx, steps.DryRunInput{Loaded: loaded, RunDir: flags.out, Portable: flags.portable})
+	if err != nil {
+		return err
+	}
+	if flags.json {
+		return a.printJSON(dry)
+	}
+	view.Plan(a.out, dry)
+	return nil
 }

@@ -75,5 +75,8 @@ func (f *runFlags) check(cmd *cobra.Command) error {
 }
 
 func (a *app) runPlan(ctx context.Context, path string, flags runFlags) error {
+	if _, err := a.loadValid(ctx, path, flags.planFlags); err != nil {
+		return err
+	}
 	return errNotWired
 }

@@ -2,8 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
+
+	"github.com/grill-plan/grill-plan/executor/checkpoint"
+	"github.com/grill-plan/grill-plan/internal/view"
 )
 
 func (a *app) newStop() *cobra.Command {
@@ -16,7 +20,7 @@ RUN is a run directory or the plan whose default run directory is meant.`,
 		Example: "  grill-plan run examples/plans/quickstart.hcl --out stopped &\n  sleep 3; grill-plan stop stopped",
 		Args:    exactArgs("RUN"),
 		RunE: work(func(ctx context.Context, args []string) error {
-			return a.stop(ctx, args[0])
+			return a.request(ctx, args[0], checkpoint.StopRequest, "stops after the slot that is being captured")
 		}),
 	}
 }
@@ -32,10 +36,25 @@ meant.`,
 		Example: "  grill-plan run examples/plans/quickstart.hcl --out cancelled &\n  sleep 3; grill-plan cancel cancelled",
 		Args:    exactArgs("RUN"),
 		RunE: work(func(ctx context.Context, args []string) error {
-			return a.cancel(ctx, args[0])
+			return a.request(ctx, args[0], checkpoint.CancelRequest, "ends now")
 		}),
 	}
 }
 
-func (a *app) stop(ctx context.Context, path string) error   { return errNotWired }
-func (a *app) cancel(ctx context.Context, path string) error { return errNotWired }
+// request leaves word for the process that works on a run and does not wait for
+// it: how it ended is said, and returned, where it runs.
+func (a *app) request(ctx context.Context, path, kind, what string) error {
+	run, err := a.openRun(ctx, path)
+	if err != nil {
+		return err
+	}
+	holder, err := checkpoint.Request(run.Dir, kind)
+	if errors.Is(err, checkpoint.ErrNotRunning) {
+		return view.WithHint(err, "There is nothing to end. \"grill-plan status\" shows how far the run is.")
+	}
+	if err != nil {
+		return err
+	}
+	a.out.Printf("%s %s\n", view.Line(holder.String()), what)
+	return nil
+}
