@@ -44,25 +44,14 @@ func (l *loader) runnerFile(in *instance, s *scope, a *attribute) {
 
 func (t *treeBuilder) runnerTree(in *instance) (*strictjson.Value, []SecretEnv) {
 	b := in.of.block.body
-	root := t.object(b, "")
+	root := t.object(b, "", "for_each", "id", "env")
 	kind := b.attr("kind")
-	if kind != nil {
-		t.attribute(root, kind, "")
-	} else {
+	if kind == nil {
 		t.text(root, "kind", document.CLIRunnerKind, b.where)
 	}
 	program := kind == nil || root.Lookup("kind") != nil && root.Lookup("kind").Str == document.CLIRunnerKind
 	t.add(root, "version", b.where, strictjson.NewNumber(t.offset(b.where), "1"))
 	t.name(root, in, "id")
-	for _, row := range runnerSchema().attrs {
-		switch row.name {
-		case "for_each", "document", "kind", "id", "env":
-		default:
-			if a := b.attr(row.name); a != nil {
-				t.attribute(root, a, "")
-			}
-		}
-	}
 	secrets := t.runnerEnv(root, b, program)
 	t.runnerBlocks(root, b, program)
 	return root, secrets
@@ -109,7 +98,7 @@ func (t *treeBuilder) runnerEnv(root *strictjson.Value, b *body, program bool) [
 // declares nothing about caches, and has no pins unless it says some.
 func (t *treeBuilder) runnerBlocks(root *strictjson.Value, b *body, program bool) {
 	if cache := b.block("cache"); cache != nil {
-		t.add(root, "cache", cache.where, t.object(cache.body, "cache", "declared_state", "paths"))
+		t.add(root, "cache", cache.where, t.object(cache.body, "cache"))
 		if object := root.Lookup("cache"); object.Lookup("paths") == nil && cache.body.attr("paths") == nil {
 			t.add(object, "paths", cache.where, strictjson.NewArray(t.offset(cache.where)))
 		}
@@ -121,7 +110,7 @@ func (t *treeBuilder) runnerBlocks(root *strictjson.Value, b *body, program bool
 	}
 	for _, kind := range []string{"setup", "reset", "pcm"} {
 		if inner := b.block(kind); inner != nil {
-			t.add(root, kind, inner.where, t.object(inner.body, kind, runnerSchema().block(kind).body.attrNames()...))
+			t.add(root, kind, inner.where, t.object(inner.body, kind))
 		}
 	}
 	if program || b.block("pin") != nil {
@@ -160,7 +149,7 @@ func (l *loader) makeDeployment(in *instance) {
 
 func (s *scope) inlineDeployment(use *DeploymentUse, in *instance) bool {
 	t := &treeBuilder{s: s}
-	tree := t.object(in.of.block.body, "", "model_revision", "runtime", "hardware", "settings")
+	tree := t.object(in.of.block.body, "", "for_each")
 	made := t.finish(tree)
 	doc, problems := document.DecodeDeployment(in.address, tree)
 	s.l.reportProblems(problems, made, "Invalid deployment")

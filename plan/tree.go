@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -37,15 +38,16 @@ func (t *treeBuilder) offset(at hcl.Range) int {
 
 func (t *treeBuilder) fail(path string) { t.failed = append(t.failed, path) }
 
-// object builds an object from a body. attrs says under which names attributes
-// go into it; those that are absent are left out.
-func (t *treeBuilder) object(b *body, path string, attrs ...string) *strictjson.Value {
+// object builds an object from a body: its attributes under their names but for
+// those that are something else. What the table of the body does not admit was
+// taken out of it before.
+func (t *treeBuilder) object(b *body, path string, except ...string) *strictjson.Value {
 	object := strictjson.NewObject(t.offset(b.where))
 	if b.broken {
 		t.fail(path)
 	}
-	for _, name := range attrs {
-		if a := b.attr(name); a != nil {
+	for _, a := range b.attrs {
+		if !slices.Contains(except, a.name) {
 			t.attribute(object, a, path)
 		}
 	}

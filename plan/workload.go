@@ -66,15 +66,12 @@ func (l *loader) makeWorkload(in *instance, arms []string) *WorkloadUse {
 // plan-language page.
 func (t *treeBuilder) workloadTree(in *instance, arms []string) *strictjson.Value {
 	b := in.of.block.body
-	root := t.object(b, "")
+	root := t.object(b, "", "for_each", "name")
 	t.text(root, "kind", document.WorkloadKind, b.where)
 	t.add(root, "version", b.where, strictjson.NewNumber(t.offset(b.where), "1"))
 	t.name(root, in, "name")
-	if a := b.attr("modality"); a != nil {
-		t.attribute(root, a, "")
-	}
 	if request := b.block("request"); request != nil {
-		t.add(root, "request", request.where, t.object(request.body, "request", requestSchema().attrNames()...))
+		t.add(root, "request", request.where, t.object(request.body, "request"))
 	}
 	t.outputs(root, b)
 	t.cells(root, b)
@@ -87,8 +84,7 @@ func (t *treeBuilder) workloadTree(in *instance, arms []string) *strictjson.Valu
 	}
 	t.add(root, "slots", b.where, slots)
 	if limits := b.block("limits"); limits != nil {
-		names := workloadSchema().block("limits").body.attrNames()
-		t.add(root, "limits", limits.where, t.object(limits.body, "limits", names...))
+		t.add(root, "limits", limits.where, t.object(limits.body, "limits"))
 	}
 	t.blockList(root, b, "gate", "gates")
 	return root
@@ -122,12 +118,10 @@ func (t *treeBuilder) outputs(root *strictjson.Value, b *body) {
 	list := strictjson.NewArray(t.offset(b.where))
 	for i, output := range b.blocksOf("output") {
 		path := strictjson.JoinIndex("outputs", i)
-		object := t.object(output.body, path, "container")
+		object := t.object(output.body, path)
 		t.text(object, "placeholder", output.labels[0], output.labelAt[0])
 		if expect := output.body.block("expect"); expect != nil {
-			inner := strictjson.JoinName(path, "expect")
-			names := workloadSchema().block("output").body.block("expect").body.attrNames()
-			t.add(object, "expect", expect.where, t.object(expect.body, inner, names...))
+			t.add(object, "expect", expect.where, t.object(expect.body, strictjson.JoinName(path, "expect")))
 		}
 		list.Items = append(list.Items, object)
 	}
@@ -138,11 +132,10 @@ func (t *treeBuilder) cells(root *strictjson.Value, b *body) {
 	list := strictjson.NewArray(t.offset(b.where))
 	for i, cell := range b.blocksOf("cell") {
 		path := strictjson.JoinIndex("cells", i)
-		object := t.object(cell.body, path, "warmup_runs", "measured_runs", "pause_between_runs_ms")
+		object := t.object(cell.body, path)
 		t.text(object, "id", cell.labels[0], cell.labelAt[0])
 		if request := cell.body.block("request"); request != nil {
-			inner := strictjson.JoinName(path, "request")
-			t.add(object, "request", request.where, t.object(request.body, inner, requestSchema().attrNames()...))
+			t.add(object, "request", request.where, t.object(request.body, strictjson.JoinName(path, "request")))
 		}
 		list.Items = append(list.Items, object)
 	}
@@ -154,11 +147,7 @@ func (t *treeBuilder) cells(root *strictjson.Value, b *body) {
 func (t *treeBuilder) blockList(root *strictjson.Value, b *body, kind, field string) {
 	list := strictjson.NewArray(t.offset(b.where))
 	for i, inner := range b.blocksOf(kind) {
-		names := make([]string, len(inner.body.attrs))
-		for j, a := range inner.body.attrs {
-			names[j] = a.name
-		}
-		list.Items = append(list.Items, t.object(inner.body, strictjson.JoinIndex(field, i), names...))
+		list.Items = append(list.Items, t.object(inner.body, strictjson.JoinIndex(field, i)))
 	}
 	t.add(root, field, b.where, list)
 }
