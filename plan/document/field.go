@@ -27,6 +27,9 @@ func readObject[T any](at place, v *strictjson.Value, table []field[T], into *T)
 		member := &v.Members[i]
 		row := slices.IndexFunc(table, func(f field[T]) bool { return f.name == member.Name })
 		switch {
+		case row < 0 && at.c.full():
+			// Not listed any more, so not worth a suggestion.
+			at.c.add(Problem{Rule: "DOC-02", Offset: member.NameOffset})
 		case row < 0:
 			at.member(member.Name).report(member.NameOffset, "DOC-02", "is not a field here; admitted: %s%s",
 				quoteList(fieldNames(table)), suggestion(member.Name, fieldNames(table)))

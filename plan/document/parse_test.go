@@ -1,6 +1,7 @@
 package document_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -243,6 +244,23 @@ func TestDocumentSize(t *testing.T) {
 		if got := violations(parseAny(kind, string(broken))); !slices.Equal(got, []string{"DOC-09"}) {
 			t.Errorf("%s of 4 MiB and 1 byte: %q", kind, got)
 		}
+	}
+}
+
+// What is wrong two hundred thousand times is listed a thousand times, quickly.
+func TestProblemsAreBounded(t *testing.T) {
+	var doc strings.Builder
+	doc.WriteString("{")
+	for i := range 200_000 {
+		fmt.Fprintf(&doc, `"seed%d":1,`, i)
+	}
+	doc.WriteString(`"x":1}`)
+	problems := parseAny("workload", doc.String())
+	if n := len(problems); n != 1001 {
+		t.Fatalf("%d problems", n)
+	}
+	if !slices.ContainsFunc(problems, func(p document.Problem) bool { return strings.Contains(p.Message, "more problems than are listed") }) {
+		t.Error("nothing says that there are more")
 	}
 }
 

@@ -49,6 +49,8 @@ func (c *collector) add(p Problem) {
 	}
 }
 
+func (c *collector) full() bool { return len(c.problems) > maxProblems }
+
 // place is where in a document something is read.
 type place struct {
 	c    *collector
