@@ -38,6 +38,9 @@ func run(ctx context.Context, in invocation) int {
 		out:        view.NewOutput(in.stdout, in.environ).Buffer(),
 		err:        view.NewOutput(in.stderr, in.environ),
 	}
+	if a.exit == nil {
+		a.exit = func(int) {}
+	}
 	root := a.newRoot()
 	if in.args == nil {
 		in.args = []string{} // nil would make cobra read the process's own

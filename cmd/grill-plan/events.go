@@ -1,10 +1,15 @@
 package main
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/grill-plan/grill-plan/executor/checkpoint"
 	"github.com/grill-plan/grill-plan/internal/view"
+	"github.com/grill-plan/grill-plan/plan/document"
+	"github.com/grill-plan/grill-plan/plan/graph"
+	"github.com/grill-plan/grill-plan/plan/spec"
+	"github.com/grill-plan/grill-plan/steps"
 )
 
 // happening turns an event of a run into what progress shows. Events that say
@@ -49,4 +54,32 @@ func eventText(event checkpoint.Event) string {
 		}
 	}
 	return strings.Join(parts, ": ")
+}
+
+// stepsAhead lists what a run has before it, with how many samples each capture
+// takes, from which the remaining time is told.
+func stepsAhead(loaded *steps.Loaded) []view.Step {
+	var ahead []view.Step
+	for _, node := range loaded.Compiled.Graph.Nodes() {
+		step := view.Step{Address: node.Address, Group: node.Group}
+		if node.Kind == graph.Capture {
+			step.Samples = sampleCount(loaded, node)
+		}
+		ahead = append(ahead, step)
+	}
+	return ahead
+}
+
+// sampleCount is 0 where the documents do not tell: progress is no place for
+// errors.
+func sampleCount(loaded *steps.Loaded, node *graph.Node) int {
+	var capture spec.Capture
+	if json.Unmarshal(node.Spec, &capture) != nil {
+		return 0
+	}
+	workload, problems := document.ParseWorkload(node.Address, loaded.Compiled.Documents[capture.Documents.Workload])
+	if len(problems) > 0 {
+		return 0
+	}
+	return len(document.Schedule(workload))
 }

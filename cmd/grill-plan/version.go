@@ -29,7 +29,7 @@ func (a *app) newVersion() *cobra.Command {
 			if asJSON {
 				return a.printJSON(info)
 			}
-			a.printVersion(info)
+			a.out.Printf("%s", info)
 			return nil
 		}),
 	}
@@ -59,14 +59,15 @@ func buildVersion() versionInfo {
 	return info
 }
 
-func (a *app) printVersion(info versionInfo) {
-	a.out.Printf("grill-plan %s\n", info.Version)
-	if info.Revision != "" {
-		changed := ""
-		if info.Modified {
-			changed = ", with changes"
+// String is the version for people.
+func (v versionInfo) String() string {
+	text := "grill-plan " + v.Version + "\n"
+	if v.Revision != "" {
+		text += "revision " + v.Revision
+		if v.Modified {
+			text += ", with changes"
 		}
-		a.out.Printf("revision %s%s\n", info.Revision, changed)
+		text += "\n"
 	}
-	a.out.Printf("%s %s\n", info.Go, info.Platform)
+	return text + v.Go + " " + v.Platform + "\n"
 }

@@ -42,6 +42,9 @@ func Error(out *Output, err error) {
 	}
 }
 
+// Hints writes what to do when there is no error to go with it.
+func Hints(out *Output, text string) { writeHint(out, text) }
+
 func writeHint(out *Output, text string) {
 	for i, line := range strings.Split(Block(text), "\n") {
 		label := "hint: "

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -52,7 +53,8 @@ func (w What) style() string {
 // Step is one node that a run has before it.
 type Step struct {
 	Address string
-	Samples int // how many samples it captures, 0 for other nodes
+	Group   string // the experiment, whose nodes come in this order
+	Samples int    // how many samples it captures, 0 for other nodes
 }
 
 // Progress shows a run while it goes on: on a terminal one block that is drawn
@@ -165,6 +167,7 @@ func (p *Progress) note(h Happening) {
 	node := p.current[h.Address]
 	switch {
 	case h.What == Started:
+		p.passEarlier(h.Address)
 		p.current[h.Address] = &nodeProgress{begun: p.now(), mark: p.now(), total: p.samplesOf(h.Address)}
 		p.running = append(p.running, h.Address)
 	case h.What == Advanced && node != nil:
@@ -172,7 +175,18 @@ func (p *Progress) note(h Happening) {
 	case h.What.ends():
 		p.ended[h.Address] = true
 		delete(p.current, h.Address)
-		p.running = without(p.running, h.Address)
+		p.running = slices.DeleteFunc(p.running, func(address string) bool { return address == h.Address })
+	}
+}
+
+// passEarlier counts what comes before a node in its experiment as behind: what is
+// reused has no event of its own.
+func (p *Progress) passEarlier(address string) {
+	at := slices.IndexFunc(p.steps, func(step Step) bool { return step.Address == address })
+	for i := range max(at, 0) {
+		if earlier := p.steps[i]; earlier.Group == p.steps[at].Group && p.current[earlier.Address] == nil {
+			p.ended[earlier.Address] = true
+		}
 	}
 }
 
@@ -195,16 +209,6 @@ func (p *Progress) samplesOf(address string) int {
 		}
 	}
 	return 0
-}
-
-func without(list []string, gone string) []string {
-	var rest []string
-	for _, item := range list {
-		if item != gone {
-			rest = append(rest, item)
-		}
-	}
-	return rest
 }
 
 // plainLine is an event where nothing can be drawn again.

@@ -14,8 +14,7 @@ func (c *clock) now() time.Time { return c.at }
 func (c *clock) pass(d time.Duration) { c.at = c.at.Add(d) }
 
 var ahead = []Step{
-	{Address: "e.preflight.reference"}, {Address: "e.capture.a", Samples: 4},
-	{Address: "e.inspect.a"}, {Address: "e.capture.b", Samples: 4},
+	{"e.preflight.reference", "e", 0}, {"e.capture.a", "e", 4}, {"e.inspect.a", "e", 0}, {"e.capture.b", "e", 4},
 }
 
 func TestProgressPlain(t *testing.T) {
@@ -71,6 +70,25 @@ func TestProgressWaits(t *testing.T) {
 	p.Close()
 	if !strings.HasSuffix(text.String(), "\x1b[2A\x1b[J") {
 		t.Errorf("the block stays on screen: %q", text.String())
+	}
+}
+
+// What is reused has no event: it is behind once a later node of its experiment
+// starts, and other experiments are not.
+func TestProgressPassesReused(t *testing.T) {
+	var text strings.Builder
+	steps := []Step{{"one.capture.a", "one", 4}, {"two.capture.a", "two", 4}, {"two.capture.b", "two", 4}, {"two.compare", "two", 0}}
+	c := &clock{}
+	p := NewProgress(NewOutput(&text, nil), steps, c.now)
+	defer p.Close()
+	p.Show(Happening{Address: "two.capture.b", What: Started})
+	c.pass(time.Second)
+	p.Show(Happening{Address: "two.capture.b", What: Advanced, Done: 1, Total: 4})
+	if left, known := p.remaining(); !known || left != 7*time.Second { // 3 here, 4 of the other
+		t.Errorf("%v left, %v", left, known)
+	}
+	if next := p.next(); next != "one.capture.a" {
+		t.Errorf("next is %s", next)
 	}
 }
 
