@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,10 +57,10 @@ type observer struct {
 // each warms up and does not count.
 func takeTurns(ctx context.Context, observers []observer, t target, runs int) ([][]float64, error) {
 	found := make([][]float64, len(observers))
+	order := rand.New(rand.NewPCG(1, 2))
 	for turn := range runs + 1 {
-		for i := range observers {
-			// Who comes first changes, so that nobody always follows the same one.
-			at := (i + turn) % len(observers)
+		// In changing order, so that nobody always follows the same one.
+		for _, at := range order.Perm(len(observers)) {
 			reported, err := observers[at].observe(ctx, t)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", observers[at].name, err)
