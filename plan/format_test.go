@@ -1,7 +1,6 @@
 package plan_test
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 
@@ -9,8 +8,6 @@ import (
 
 	"github.com/grill-plan/grill-plan/plan"
 )
-
-var pointers = regexp.MustCompile(`0x[0-9a-f]+`)
 
 func hclSummaries(found hcl.Diagnostics) []string {
 	var summaries []string
