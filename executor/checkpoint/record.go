@@ -77,9 +77,9 @@ const longestMessage = 4096
 // NewProblem bounds a message.
 func NewProblem(code, message string) *Problem {
 	if len(message) > longestMessage {
-		message = strings.ToValidUTF8(message[:longestMessage], "") + " …"
+		message = message[:longestMessage] + " …"
 	}
-	return &Problem{Code: code, Message: message}
+	return &Problem{Code: valid(code), Message: valid(message)}
 }
 
 func (p *Problem) Error() string { return p.Code + ": " + p.Message }
@@ -89,6 +89,7 @@ func (p *Problem) Error() string { return p.Code + ": " + p.Message }
 func (r *Run) Publish(record *Record) error {
 	record.Kind, record.Version = recordKind, recordVersion
 	record.Started, record.Finished = record.Started.UTC(), record.Finished.UTC()
+	record.Outcome, record.Stop = valid(record.Outcome), valid(record.Stop)
 	if record.Files == nil {
 		record.Files = []File{}
 	}
@@ -105,6 +106,9 @@ func (r *Run) Publish(record *Record) error {
 	}
 	return nil
 }
+
+// valid replaces what is not UTF-8, which JSON would write in two spellings.
+func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 func seal(record *Record) ([]byte, error) {
 	record.Check = ""
@@ -151,11 +155,8 @@ func checkRecord(record *Record) error {
 	default:
 		return fmt.Errorf("its state is %q", record.State)
 	}
-	if !digest.Valid(record.Input.Digest) {
-		return errors.New("its input digest is no SHA-256")
-	}
-	if record.State == Done && !digest.Valid(record.Output) {
-		return errors.New("its output digest is no SHA-256")
+	if record.State == Done && (!digest.Valid(record.Input.Digest) || !digest.Valid(record.Output)) {
+		return errors.New("its digests are no SHA-256")
 	}
 	for _, file := range record.Files {
 		if path, err := file.path(); err != nil || !filepath.IsLocal(path) {
