@@ -1,0 +1,103 @@
+plan {
+  name    = "base"
+  version = 1
+}
+
+workload "w" {
+  modality = "image"
+  request {
+    prompt         = "a harbour"
+    seeds          = [1, 2]
+    width          = 64
+    height         = 48
+    steps          = 4
+    images_per_run = 1
+  }
+  output "output" {
+    container = "png"
+    expect {
+      width  = 64
+      height = 48
+    }
+  }
+  cell "hot" {
+    warmup_runs   = 1
+    measured_runs = 3
+  }
+  limits {
+    run_deadline_ms   = 60000
+    setup_deadline_ms = 60000
+    output_bytes      = 1000000
+    stdout_bytes      = 1000
+    stderr_bytes      = 1000
+  }
+  gate {
+    cell                     = "hot"
+    metric                   = "end_to_end_us"
+    max_adverse_bps          = 100
+    max_reference_spread_bps = 300
+  }
+}
+
+runner "r" {
+  program   = self()
+  args      = ["{seed}", "{output}"]
+  execution = "in-process"
+}
+
+deployment "d" {
+  settings = "one"
+}
+
+deployment "e" {
+  settings = "two"
+}
+
+host "h" {}
+
+experiment "late" {
+  depends_on = [experiment.early, experiment.x]
+  workload = workload.w
+  reference {
+    runner     = runner.r
+    deployment = deployment.d
+  }
+  candidate {
+    runner     = runner.r
+    deployment = deployment.e
+  }
+  axis = ["settings"]
+}
+
+experiment "x" {
+  workload = workload.w
+  host     = host.h
+  reference {
+    runner     = runner.r
+    deployment = deployment.d
+  }
+  candidate {
+    runner     = runner.r
+    deployment = deployment.e
+  }
+  restore {
+    program     = "./switch.sh"
+    deadline_ms = 1000
+  }
+  axis = ["settings"]
+}
+
+experiment "early" {
+  for_each = { "a b" = 1, "ü" = 2 }
+  workload = workload.w
+  host     = host.h
+  reference {
+    runner     = runner.r
+    deployment = deployment.d
+  }
+  candidate {
+    runner     = runner.r
+    deployment = deployment.e
+  }
+  axis = ["settings"]
+}
