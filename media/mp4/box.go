@@ -1,9 +1,7 @@
 package mp4
 
 import (
-	"io"
-
-	gomp4 "github.com/abema/go-mp4"
+	"encoding/binary"
 
 	"github.com/grill-plan/grill-plan/media/binread"
 )
@@ -15,28 +13,12 @@ type box struct {
 	body  *binread.Reader
 }
 
-// cursor shows a bounded reader to go-mp4 as a file.
-type cursor struct{ r *binread.Reader }
-
-func (c cursor) Read(p []byte) (int, error) {
-	if c.r.Left() == 0 {
-		if err := c.r.Err(); err != nil {
-			return 0, err
-		}
-		return 0, io.EOF
-	}
-	n := copy(p, c.r.Bytes(int(min(int64(len(p)), c.r.Left()))))
-	return n, c.r.Err()
-}
-
-// Seek answers the two questions that reading a header asks: where the cursor
-// is and where the range ends. Both are answered without moving.
-func (c cursor) Seek(_ int64, whence int) (int64, error) {
-	if whence == io.SeekEnd {
-		return c.r.End(), nil
-	}
-	return c.r.Pos(), nil
-}
+// Sizes of box headers.
+const (
+	headerSize     = 8
+	longHeaderSize = 16
+	uuidSize       = 16 // the extended type of a uuid box
+)
 
 // next reads the header of the next box in r and moves r to its payload
 // (MP4-01). A size of 0 is admitted at top level only.
@@ -45,34 +27,37 @@ func (c *checker) next(r *binread.Reader, top bool) (box, bool) {
 	if c.boxes--; c.boxes < 0 {
 		c.refuse("mp4_too_many_boxes", start, "more than %d boxes", maxBoxes)
 	}
-	if c.ok() && r.Left() < gomp4.SmallHeaderSize {
+	if c.ok() && r.Left() < headerSize {
 		c.r.Fail(binread.Truncated, "mp4_truncated_box", start, "%d bytes are too few for a box header", r.Left())
 	}
 	if !c.ok() {
 		return box{}, false
 	}
 	left := uint64(r.Left())
-	info, err := gomp4.ReadBoxInfo(cursor{r: r})
-	if err != nil || !c.ok() {
-		// The header did not fit, or its 64-bit size is 0; a failed read of
-		// the source has stuck already.
-		c.r.Fail(binread.Malformed, "mp4_box_size", start, "the box header at the end of its parent is cut short or has no size")
+	head := r.Bytes(headerSize) // one read: at top level nothing is read ahead
+	if head == nil {
 		return box{}, false
 	}
-	typ := string(info.Type[:])
-	smallest := info.HeaderSize
+	size, typ := uint64(binary.BigEndian.Uint32(head)), string(head[4:])
+	smallest := uint64(headerSize)
+	switch {
+	case size == 0 && top:
+		size = left
+	case size == 1 && left >= longHeaderSize:
+		smallest, size = longHeaderSize, r.U64BE()
+	}
+	header := int64(smallest)
 	if typ == "uuid" {
-		smallest += 16
+		smallest += uuidSize
 	}
 	switch {
-	case info.ExtendToEOF && !top:
-		c.fail("mp4_box_size", start, "box %q inside another box has size 0", typ)
-	case info.Size < smallest:
-		c.fail("mp4_box_size", start, "box %q has size %d, smaller than its header", typ, info.Size)
-	case info.Size > left:
-		c.r.Fail(binread.Truncated, "mp4_truncated_box", start, "box %q has size %d and %d bytes are left", typ, info.Size, left)
+	case !c.ok():
+	case size < smallest:
+		c.fail("mp4_box_size", start, "box %q has size %d, smaller than its header", typ, size)
+	case size > left:
+		c.r.Fail(binread.Truncated, "mp4_truncated_box", start, "box %q has size %d and %d bytes are left", typ, size, left)
 	default:
-		return box{typ: typ, start: start, body: r.Section(int64(info.Size - info.HeaderSize))}, true
+		return box{typ: typ, start: start, body: r.Section(int64(size) - header)}, true
 	}
 	return box{}, false
 }

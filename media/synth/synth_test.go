@@ -242,7 +242,7 @@ func TestAudio(t *testing.T) {
 }
 
 // TestFramesFor: the fewest frames that last so long, so that the checked
-// duration is the wanted one wherever any number of frames gives it (WAV-10).
+// duration is the wanted one wherever any number of frames gives it.
 func TestFramesFor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		us := rapid.Uint64Range(1, 1<<40).Draw(t, "us")
@@ -268,7 +268,7 @@ func TestVideo(t *testing.T) {
 		facts := checked(t, videoBytes(t, o), media.MP4).Video
 		if facts.Width != o.Width || facts.Height != o.Height || facts.Frames != o.Frames || facts.FPSNumerator != o.FPS ||
 			facts.FPSDenominator != 1 || facts.DurationUS != o.Frames*1_000_000/o.FPS || facts.DurationUS != facts.MdhdDurationUS {
-			t.Errorf("MP4-24 MP4-25: %+v gave %+v", o, facts)
+			t.Errorf("MP4-25: %+v gave %+v", o, facts)
 		}
 		if o.Audio == nil {
 			if facts.Tracks != nil {
