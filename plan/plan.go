@@ -34,8 +34,6 @@ type Plan struct {
 	// Experiments in order of declaration: files by name, then line, then the
 	// for_each key in byte order (PLN-45).
 	Experiments []*Experiment
-
-	secrets []Secret
 }
 
 // Experiment is one instance of an experiment block.

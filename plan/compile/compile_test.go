@@ -265,3 +265,25 @@ func TestHeldBack(t *testing.T) {
 		t.Errorf("held back of a plain plan: %v", plain.HeldBack)
 	}
 }
+
+// TestSwitchBeforeEverySlot holds the graph's half of PLN-30.
+func TestSwitchBeforeEverySlot(t *testing.T) {
+	data, err := os.ReadFile("testdata/four_slots.hcl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string][]string{
+		string(data): {"a", "b", "a2"},
+		strings.ReplaceAll(string(data), "on_change_only = true", "on_change_only = false"): {"a", "b", "b2", "a2"},
+	} {
+		var slots []string
+		for _, node := range compileText(t, text).Graph.Nodes() {
+			if node.Kind == graph.Switch {
+				slots = append(slots, strings.TrimPrefix(node.Address, "experiment.x.switch."))
+			}
+		}
+		if !slices.Equal(slots, want) {
+			t.Errorf("switches of slots %v, want %v", slots, want)
+		}
+	}
+}
