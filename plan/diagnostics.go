@@ -88,7 +88,6 @@ func plain(diag *hcl.Diagnostic) *hcl.Diagnostic {
 // struck out of every text: errors of library functions quote their arguments.
 func (d *diagnostics) sorted(secrets []string) hcl.Diagnostics {
 	for _, diag := range d.list {
-		diag.Summary = maskText(diag.Summary, secrets)
 		diag.Detail = maskText(diag.Detail, secrets)
 	}
 	slices.SortStableFunc(d.list, compareDiagnostics)
@@ -120,11 +119,16 @@ func comparePlaces(a, b *hcl.Range) int {
 	return a.End.Byte - b.End.Byte
 }
 
-// maskText replaces each sensitive value of any length by the mask, longer ones
-// first so that one inside another leaves no rest.
+// minMasked is the length from which a value is struck out of texts. Striking
+// out a shorter one would show it by the gaps in fixed words; details in which a
+// sensitive value takes part are withheld anyway.
+const minMasked = 4
+
+// maskText replaces sensitive values by the mask, longer ones first so that one
+// inside another leaves no rest. Summaries are fixed texts and need none.
 func maskText(text string, secrets []string) string {
 	for _, secret := range secrets {
-		if secret != "" {
+		if len(secret) >= minMasked {
 			text = strings.ReplaceAll(text, secret, Masked)
 		}
 	}
