@@ -2,7 +2,6 @@ package checkpoint
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
@@ -148,9 +147,4 @@ func (r *Run) openStatus(status *NodeStatus, attempt *AttemptStatus, held bool) 
 	if liveness == Alive || liveness == Unknown && held {
 		attempt.State, status.State = StatusRunning, StatusRunning
 	}
-}
-
-// String is one line for people.
-func (s *NodeStatus) String() string {
-	return fmt.Sprintf("%s: %s (attempt %d)", s.Address, s.State, s.Attempt)
 }
