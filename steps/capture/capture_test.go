@@ -229,6 +229,16 @@ func TestPublishedBeforeTheStart(t *testing.T) {
 	}
 }
 
+// CAP-27: during capture outputs are absolute paths inside the capture directory,
+// since the runner's directory is another.
+func TestAbsolutePaths(t *testing.T) {
+	documents := standard("absolute")
+	documents.runner["cwd"] = t.TempDir()
+	if outcome := capture(t, documents.request(t)); outcome.Samples.Eligible != 4 {
+		t.Errorf("got %+v", outcome)
+	}
+}
+
 // CAP-19, CAP-32: the pause follows every run, the last included, and is within
 // the elapsed time.
 func TestPauses(t *testing.T) {
@@ -321,7 +331,7 @@ func TestRefusedBeforeAnything(t *testing.T) {
 		"missing program":    {func(d documents, _ *Request) { d.runner["program"] = "/nothing/here" }, "DOC-43"},
 		"missing cwd":        {func(d documents, _ *Request) { d.runner["cwd"] = "/nothing/here" }, "DOC-46"},
 		"missing secret":     {func(d documents, _ *Request) { d.runner["env_secret"] = []any{"GP_SECRET"} }, "PLN-07"},
-		"caches":             {func(d documents, _ *Request) { d.runner["cache"].(map[string]any)["paths"] = []any{"/x"} }, "CAC-01"},
+		"caches":             {func(d documents, _ *Request) { d.runner["cache"].(map[string]any)["paths"] = []any{"/x"} }, "cache.paths"},
 		"bad deployment":     {func(_ documents, r *Request) { r.Deployment = []byte(`{"more":1}`) }, "DOC-"},
 		"program changed":    {func(_ documents, r *Request) { r.Expect = &Programs{Program: strings.Repeat("0", 64)} }, ProgramChanged},
 		"directory exists":   {func(_ documents, r *Request) { _ = os.Mkdir(r.Dir, 0o700) }, DirectoryExists},

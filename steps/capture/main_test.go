@@ -32,6 +32,8 @@ func TestMain(m *testing.M) {
 	case os.Getenv(captureVariable) != "":
 		os.Exit(captureUntilKilled(os.Getenv(captureVariable)))
 	}
+	// A program built with the race detector would stay for a second when it ends.
+	os.Setenv("GORACE", "atexit_sleep_ms=0")
 	os.Exit(m.Run())
 }
 
@@ -78,12 +80,27 @@ func playRunner(play string, args []string) int {
 	case "late-writer": // a grandchild that would write after its parent ended
 		return lateWriter(args)
 	case "write-later":
-		time.Sleep(300 * time.Millisecond)
+		for parent := os.Getppid(); os.Getppid() == parent; {
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(50 * time.Millisecond)
 		return exitCode(os.WriteFile(args[0], []byte("too late"), 0o600))
 	case "serial":
 		return serial(args)
 	case "block-next": // takes the name of the next run directory
 		_ = os.WriteFile(filepath.Join(filepath.Dir(args[0]), "..", "run-000001"), nil, 0o600)
+	case "absolute": // the path of the output holds from any directory
+		if here, _ := os.Getwd(); !filepath.IsAbs(args[0]) || strings.HasPrefix(args[0], here) {
+			return 6
+		}
+	case "count": // leaves a mark for each time it runs, and fails
+		file, err := os.OpenFile(args[0], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return exitCode(err)
+		}
+		defer file.Close()
+		fmt.Fprint(file, "x")
+		return 3
 	case "reserved": // what has to be there before the start
 		for _, name := range []string{"reservation.json", "../receipt.json", "../workload.json", "../runner.json", "../deployment.json"} {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(args[0]), name)); err != nil {

@@ -93,6 +93,17 @@ func TestSetupFails(t *testing.T) {
 	}
 }
 
+// SET-08: a setup that fails is not tried again.
+func TestSetupIsNotRetried(t *testing.T) {
+	counter := filepath.Join(t.TempDir(), "counter")
+	if outcome := capture(t, withSetup("count", counter).request(t)); outcome.Status != evidence.SetupFailed {
+		t.Errorf("got %+v", outcome)
+	}
+	if data, err := os.ReadFile(counter); err != nil || len(data) != 1 {
+		t.Errorf("it ran %d times, error %v", len(data), err)
+	}
+}
+
 // CAP-23, SET-04: cancellation during setup.
 func TestCancelDuringSetup(t *testing.T) {
 	request := withSetup("hang", "/dev/null").request(t)

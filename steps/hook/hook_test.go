@@ -27,6 +27,8 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) != "" {
 		os.Exit(play(os.Args[1], os.Args[2:]))
 	}
+	// A program built with the race detector would stay for a second when it ends.
+	os.Setenv("GORACE", "atexit_sleep_ms=0")
 	os.Exit(m.Run())
 }
 

@@ -19,6 +19,8 @@ func TestMain(m *testing.M) {
 	if play := os.Getenv(childVariable); play != "" {
 		os.Exit(playChild(play))
 	}
+	// A program built with the race detector would stay for a second when it ends.
+	os.Setenv("GORACE", "atexit_sleep_ms=0")
 	os.Exit(m.Run())
 }
 
