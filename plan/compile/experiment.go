@@ -113,9 +113,14 @@ func (x *experiment) slot(index int, slot document.Slot) string {
 		x.wait(&x.c.nodes[first])
 	}
 	inspect := x.address(graph.Inspect, slot.ID)
+	// The inspect before tells which gates earlier slots have decided (PLN-13).
+	inspected := []string{capture}
+	if index > 0 {
+		inspected = append(inspected, x.address(graph.Inspect, x.e.Workload.Document.Slots[index-1].ID))
+	}
 	x.c.add(graph.Node{
 		Address: inspect, Kind: graph.Inspect, Effect: graph.Pure, Claim: graph.Shared,
-		Host: x.e.Host, Group: x.e.Address, Needs: []string{capture}, Stops: x.e.FailFast,
+		Host: x.e.Host, Group: x.e.Address, Needs: inspected, Stops: x.e.FailFast,
 	}, spec.Inspect{Slot: slot.ID, Arm: slot.Arm, FailFast: x.e.FailFast})
 	return inspect
 }
@@ -150,12 +155,21 @@ func (x *experiment) switchTo(index int, slot document.Slot, side *plan.Side, ne
 	return address
 }
 
+// captures are the addresses of all captures, whose evidence compare reads.
+func (x *experiment) captures() []string {
+	var captures []string
+	for _, slot := range x.e.Workload.Document.Slots {
+		captures = append(captures, x.address(graph.Capture, slot.ID))
+	}
+	return captures
+}
+
 func (x *experiment) compare(inspects []string) {
 	arms := make([]string, len(x.e.Arms))
 	copy(arms, x.e.Arms)
 	x.c.add(graph.Node{
 		Address: x.address(graph.Compare, ""), Kind: graph.Compare, Effect: graph.Pure, Claim: graph.Shared,
-		Host: x.e.Host, Group: x.e.Address, Needs: inspects, Tolerates: true,
+		Host: x.e.Host, Group: x.e.Address, Needs: append(inspects, x.captures()...), Tolerates: true,
 	}, spec.Compare{
 		Arms: arms, RequireSameBoot: x.e.RequireSameBoot, MaxGapMS: x.e.MaxGapMS, AllowHostChange: x.e.AllowHostChange,
 	})
