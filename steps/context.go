@@ -26,6 +26,7 @@ type runContext struct {
 	Plan       string                     `json:"plan"`
 	PlanSHA256 string                     `json:"plan_sha256"` // over the plan files and the values used
 	Folder     string                     `json:"folder"`      // absolute, where the plan lay at the last run
+	Path       string                     `json:"path"`        // absolute, of the plan file or folder
 	Variables  map[string]json.RawMessage `json:"variables,omitempty"`
 	Sensitive  []string                   `json:"sensitive,omitempty"`
 	// Experiments in the order of the plan.
@@ -45,7 +46,7 @@ type slotContext struct {
 
 func (l *Loaded) context() ([]byte, error) {
 	made := runContext{
-		Format: 1, Plan: l.Plan.Name, PlanSHA256: l.planDigest(), Folder: l.Plan.Folder,
+		Format: 1, Plan: l.Plan.Name, PlanSHA256: l.planDigest(), Folder: l.Plan.Folder, Path: l.Path,
 		Variables: l.Plan.Variables, Sensitive: l.Plan.Sensitive,
 	}
 	for _, experiment := range l.Plan.Experiments {
@@ -120,4 +121,17 @@ func readContext(run *checkpoint.Run) (runContext, error) {
 		return runContext{}, fmt.Errorf("read %s: format %d is not one this version reads", path, read.Format)
 	}
 	return read, nil
+}
+
+// PlanPath is where the plan of a run lay when it last ran, "" when unknown.
+func PlanPath(runDir string) string {
+	run, err := checkpoint.Open(runDir)
+	if err != nil {
+		return ""
+	}
+	described, err := readContext(run)
+	if err != nil {
+		return ""
+	}
+	return described.Path
 }

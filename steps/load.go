@@ -25,7 +25,7 @@ type PlanInput struct {
 
 // Loaded is a plan that was read and compiled.
 type Loaded struct {
-	Path      string
+	Path      string // absolute
 	Plan      *plan.Plan
 	Compiled  *compile.Compiled
 	Collector evidence.Collector
@@ -41,7 +41,11 @@ func Load(ctx context.Context, input PlanInput) (*Loaded, hcl.Diagnostics, error
 	if err != nil {
 		return nil, nil, err
 	}
-	loaded := &Loaded{Path: input.Path, Collector: collector, Self: self}
+	path, err := filepath.Abs(input.Path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("find the plan: %w", err)
+	}
+	loaded := &Loaded{Path: path, Collector: collector, Self: self}
 	read, diagnostics := plan.Load(input.Path, plan.Options{Vars: input.Vars, VarFiles: input.VarFiles, Environ: input.Environ})
 	loaded.Plan = read
 	if diagnostics.HasErrors() {

@@ -53,6 +53,3 @@ func usageError(do, format string, args ...any) error {
 func notInThisVersion(what, instead string) error {
 	return view.WithHint(errors.New(what+" is not in this version of grill-plan"), instead)
 }
-
-// errNotWired is what a command says whose package is still being written.
-var errNotWired = errors.New("the package behind this command is not there yet")

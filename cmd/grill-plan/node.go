@@ -2,8 +2,12 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/grill-plan/grill-plan/internal/view"
+	"github.com/grill-plan/grill-plan/steps"
 )
 
 func (a *app) newNode() *cobra.Command {
@@ -21,5 +25,13 @@ the node holds the host.`,
 }
 
 func (a *app) node(ctx context.Context, runDir, address string) error {
-	return errNotWired
+	record, err := steps.Node(ctx, runDir, address)
+	if err != nil {
+		return err
+	}
+	if record.Error != nil {
+		return fmt.Errorf("%s: %w", address, record.Error)
+	}
+	a.out.Printf("%s %s: %s\n", view.Line(address), record.State, view.Line(record.Outcome))
+	return nil
 }

@@ -2,8 +2,13 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/grill-plan/grill-plan/internal/view"
+	"github.com/grill-plan/grill-plan/steps"
+	"github.com/grill-plan/grill-plan/steps/report"
 )
 
 type reportFlags struct {
@@ -37,5 +42,34 @@ meant.`,
 }
 
 func (a *app) report(ctx context.Context, path string, flags reportFlags) error {
-	return errNotWired
+	run, err := a.openRun(ctx, path)
+	if err != nil {
+		return err
+	}
+	collected, err := steps.Collect(ctx, run.Dir)
+	if err != nil {
+		return err
+	}
+	dir := flags.out
+	if dir == "" {
+		dir = filepath.Join(run.Dir, steps.ReportDir)
+	}
+	if err := steps.WriteReport(collected, dir); err != nil {
+		return err
+	}
+	if flags.json {
+		files, err := collected.Files()
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			if file.Name == report.ResultsFile {
+				_, _ = a.out.Write(file.Data)
+			}
+		}
+	} else {
+		a.out.Printf("%s", view.Block(collected.Text(shortest(run.Dir))))
+		a.out.Printf("report: %s\n", view.Line(shortest(dir)))
+	}
+	return exitWith(collected.ExitCode())
 }

@@ -2,8 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/grill-plan/grill-plan/internal/view"
+	"github.com/grill-plan/grill-plan/steps"
 )
 
 func (a *app) newRestore() *cobra.Command {
@@ -24,6 +29,43 @@ Sensitive variables of the hooks have to be given again.`,
 	return cmd
 }
 
+// restore needs the plan for the values of sensitive variables and for where it
+// lies; what is restored is what the run itself stored.
 func (a *app) restore(ctx context.Context, path string, flags planFlags) error {
-	return errNotWired
+	run, err := a.openRun(ctx, path)
+	if err != nil {
+		return err
+	}
+	planPath := path
+	if !looksLikePlan(path) || samePath(path, run.Dir) {
+		planPath = steps.PlanPath(run.Dir)
+	}
+	loaded, err := a.loadValid(ctx, planPath, flags)
+	if err != nil {
+		return err
+	}
+	results, err := steps.RestoreLeft(ctx, steps.RunInput{Loaded: loaded, RunDir: run.Dir})
+	if err != nil {
+		return err
+	}
+	if len(results) == 0 {
+		a.out.Printf("nothing was left switched\n")
+	}
+	failed := false
+	for _, result := range results {
+		a.out.Printf("%s: %s\n", view.Line(result.Address), result.State)
+		if result.Err != nil {
+			view.Error(a.err, fmt.Errorf("%s: %w", result.Address, result.Err))
+			failed = true
+		}
+	}
+	if failed {
+		return exitWith(exitError)
+	}
+	return nil
+}
+
+func samePath(a, b string) bool {
+	left, err := filepath.Abs(a)
+	return err == nil && left == b
 }

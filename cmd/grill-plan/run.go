@@ -2,8 +2,17 @@ package main
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/grill-plan/grill-plan/executor"
+	"github.com/grill-plan/grill-plan/executor/checkpoint"
+	"github.com/grill-plan/grill-plan/internal/view"
+	"github.com/grill-plan/grill-plan/steps"
+	"github.com/grill-plan/grill-plan/steps/report"
 )
 
 type runFlags struct {
@@ -75,8 +84,85 @@ func (f *runFlags) check(cmd *cobra.Command) error {
 }
 
 func (a *app) runPlan(ctx context.Context, path string, flags runFlags) error {
-	if _, err := a.loadValid(ctx, path, flags.planFlags); err != nil {
+	loaded, err := a.loadValid(ctx, path, flags.planFlags)
+	if err != nil {
 		return err
 	}
-	return errNotWired
+	dir, err := chooseRunDir(loaded, flags)
+	if err != nil {
+		return err
+	}
+	progress := view.NewProgress(a.err, stepsAhead(loaded), time.Now)
+	ctx, release := a.interruptible(ctx, exitStopped, func(text string) {
+		progress.Show(view.Happening{What: view.Noted, Text: text})
+	})
+	outcome, err := steps.Run(ctx, steps.RunInput{
+		Loaded: loaded, RunDir: dir, Only: flags.only, Redo: flags.redo,
+		Replan: flags.replan, Verify: flags.verify, TakeOver: flags.takeOver,
+		Event: func(event checkpoint.Event) {
+			if h, ok := happening(event); ok {
+				progress.Show(h)
+			}
+		},
+		Progress: func(address string, p executor.Progress) {
+			progress.Show(view.Happening{Address: address, What: view.Advanced, Done: p.Done, Total: p.Total, Text: p.Text})
+		},
+	})
+	release()
+	progress.Close()
+	if err != nil {
+		return err
+	}
+	return a.showOutcome(path, outcome, flags.json)
+}
+
+// chooseRunDir is the folder named, the default one, or a new one beside it.
+func chooseRunDir(loaded *steps.Loaded, flags runFlags) (string, error) {
+	switch {
+	case flags.out != "":
+		return flags.out, nil
+	case flags.fresh:
+		return loaded.NewRunDir()
+	}
+	return loaded.DefaultRunDir(), nil
+}
+
+// showOutcome says how a run ended, with the verdict, the figures behind it and
+// where the evidence is, and how to go on when it is not at its end.
+func (a *app) showOutcome(path string, outcome *steps.RunOutcome, asJSON bool) error {
+	if asJSON {
+		files, err := outcome.Report.Files()
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			if file.Name == report.ResultsFile {
+				_, _ = a.out.Write(file.Data)
+			}
+		}
+	} else {
+		a.out.Printf("%s", view.Block(outcome.Report.Text(shortest(outcome.RunDir))))
+	}
+	code := outcome.ExitCode()
+	switch {
+	case outcome.NothingDone() && code != exitStopped:
+		view.Note(a.err, "nothing to do: everything was finished and verified before; --new measures again")
+	case code == exitStopped:
+		view.Note(a.err, "stopped before the end; what is finished is kept")
+		view.Hints(a.err, "Go on with \"grill-plan run "+path+"\" and the flags of this run.")
+	}
+	return exitWith(code)
+}
+
+// shortest names a folder as a reader here would write it.
+func shortest(dir string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return dir
+	}
+	relative, err := filepath.Rel(here, dir)
+	if err != nil || len(relative) >= len(dir) {
+		return dir
+	}
+	return relative
 }
