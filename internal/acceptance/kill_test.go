@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
 )
 
 // struck are the fields of results.json that two runs of one plan may differ
@@ -25,7 +27,7 @@ var struck = map[string]bool{
 	"realtime_factor": true, "frames_per_second_end_to_end": true,
 	"seconds_per_image": true, "images_per_second_end_to_end": true,
 	"attempts": true, "attempt": true, "receipt_sha256": true, "evidence_sha256": true,
-	"directory": true, "capture": true, "completion_sha256": true, "comparison_sha256": true,
+	"dir": true, "completion_sha256": true, "comparison_sha256": true,
 	"advice": true, "suspended_us": true,
 }
 
@@ -63,7 +65,8 @@ func TestKilledAtRandom(t *testing.T) {
 			t.Fatalf("trial %d: going on ended with %d:\n%s", trial, code, out)
 		}
 		if got := results(t, dir); !reflect.DeepEqual(got, want) {
-			t.Fatalf("trial %d: results differ from an undisturbed run's:\n%s\nwant\n%s", trial, asJSON(got), asJSON(want))
+			t.Fatalf("trial %d: results differ from an undisturbed run's:\n%s", trial,
+				diff.Diff("undisturbed", asJSON(want), "killed", asJSON(got)))
 		}
 		text := raw(t, dir)
 		for _, digest := range kept {
@@ -141,7 +144,7 @@ func quickstart(t *testing.T, takes string) string {
 		t.Fatal("the quickstart plan no longer has what this test edits")
 	}
 	edited = strings.ReplaceAll(edited, `"--work", "100"`, `"--work", "1"`)
-	edited = strings.ReplaceAll(edited, `"--work", "200"`, `"--work", "1"`)
+	edited = strings.ReplaceAll(edited, `"--work", "200"`, `"--work", "2"`)
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "quickstart.hcl"), edited)
 	if err := os.Mkdir(filepath.Join(dir, "prompts"), 0o700); err != nil {
@@ -197,12 +200,12 @@ func strike(value any) any {
 	return value
 }
 
-func asJSON(value any) string {
+func asJSON(value any) []byte {
 	data, err := json.MarshalIndent(value, "", " ")
 	if err != nil {
-		return err.Error()
+		return []byte(err.Error())
 	}
-	return string(data)
+	return append(data, '\n')
 }
 
 // completions are the evidence digests of all captures that are complete.
