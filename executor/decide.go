@@ -15,7 +15,7 @@ import (
 // Decide says what a run would do, without doing it: nothing is written,
 // nothing is ended (PLN-15). Always nodes are observed, which has no effect.
 func Decide(ctx context.Context, options Options) (*Decisions, error) {
-	judge, err := newJudge(&options)
+	judge, err := newJudge(&options, options.Run.OpenIndex())
 	if err != nil {
 		return nil, err
 	}
@@ -57,11 +57,13 @@ type prediction struct {
 	known  bool
 	failed bool
 	stop   string
+	// input is the input digest that rests on the predictions of others.
+	input string
 }
 
-func newJudge(options *Options) (*judge, error) {
+func newJudge(options *Options, index *checkpoint.Index) (*judge, error) {
 	j := &judge{
-		options: options, run: options.Run, graph: options.Graph,
+		options: options, run: options.Run, graph: options.Graph, index: index,
 		observed: map[string]observed{}, verified: map[string]error{},
 	}
 	if err := checkpoint.CheckFolders(j.graph); err != nil {
@@ -74,12 +76,11 @@ func newJudge(options *Options) (*judge, error) {
 	if j.redo, err = redoNodes(j.graph, options.Redo); err != nil {
 		return nil, err
 	}
-	events, _, err := j.run.ReadEvents()
+	events, err := j.run.GroupEvents()
 	if err != nil {
 		return nil, err
 	}
 	j.left = leftSwitched(events)
-	j.index = j.run.OpenIndex()
 	return j, nil
 }
 
@@ -173,6 +174,7 @@ func (j *judge) judgeNode(ctx context.Context, i int, node *graph.Node, decision
 	if reasons == nil {
 		decision.Action = Reuse
 		j.predicted[i] = finishedPrediction(stored)
+		j.predicted[i].input = input
 		return nil
 	}
 	decision.Action, decision.Reasons = Start, reasons

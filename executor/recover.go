@@ -14,25 +14,24 @@ import (
 // taken over, the others end as interrupted (PLN-22). It asks with the graph of
 // the time, since a node may be gone from an edited plan.
 func (s *session) recover(ctx context.Context) error {
-	stored, err := s.run.Graph()
-	if errors.Is(err, fs.ErrNotExist) {
-		stored, err = nil, nil
-	}
-	if err != nil {
-		return err
-	}
-	index := s.run.OpenIndex()
-	done := map[string]bool{}
-	for _, g := range []*graph.Graph{stored, s.options.Graph} {
-		if g == nil {
-			continue
+	graphs := []*graph.Graph{s.options.Graph}
+	if !s.run.HasGraph(s.options.Graph) {
+		stored, err := s.run.Graph()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
+		if err == nil {
+			graphs = []*graph.Graph{stored, s.options.Graph}
+		}
+	}
+	done := make(map[string]bool, s.options.Graph.Len())
+	for _, g := range graphs {
 		for _, node := range g.Nodes() {
 			if done[node.Address] || node.Within != "" {
 				continue
 			}
 			done[node.Address] = true
-			if err := s.recoverNode(ctx, index, g, node); err != nil {
+			if err := s.recoverNode(ctx, g, node); err != nil {
 				return err
 			}
 		}
@@ -40,20 +39,27 @@ func (s *session) recover(ctx context.Context) error {
 	return nil
 }
 
-func (s *session) recoverNode(ctx context.Context, index *checkpoint.Index, g *graph.Graph, node *graph.Node) error {
-	stands, err := index.Node(node.Address)
-	if err != nil {
+func (s *session) recoverNode(ctx context.Context, g *graph.Graph, node *graph.Node) error {
+	stands, err := s.index.Node(node.Address)
+	if err != nil || len(stands.Open) == 0 {
 		return err
 	}
 	for _, attempt := range stands.Open {
-		if err := s.recoverAttempt(ctx, index, g, node, attempt); err != nil {
+		if err := s.recoverAttempt(ctx, g, node, attempt); err != nil {
 			return err
+		}
+	}
+	for _, other := range g.Nodes() {
+		if other.Address == node.Address || other.Within == node.Address {
+			if _, err := s.index.Reread(other.Address); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-func (s *session) recoverAttempt(ctx context.Context, index *checkpoint.Index, g *graph.Graph, node *graph.Node, attempt int) error {
+func (s *session) recoverAttempt(ctx context.Context, g *graph.Graph, node *graph.Node, attempt int) error {
 	lease, leaseErr := s.run.Lease(node.Address, attempt)
 	if leaseErr == nil {
 		if err := s.holderGone(lease); err != nil {
@@ -62,7 +68,7 @@ func (s *session) recoverAttempt(ctx context.Context, index *checkpoint.Index, g
 	}
 	job := &job{node: node, attempt: attempt, needs: map[string]Input{}}
 	for _, address := range node.Needs {
-		job.needs[address] = storedInput(s.run, index, g, address)
+		job.needs[address] = storedInput(s.run, s.index, g, address)
 	}
 	for _, other := range g.Nodes() {
 		if other.Within == node.Address {

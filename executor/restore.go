@@ -34,7 +34,7 @@ func RestoreLeft(ctx context.Context, options Options) (results []NodeResult, er
 	if err := session.recover(ctx); err != nil {
 		return nil, err
 	}
-	events, _, err := session.run.ReadEvents()
+	events, err := session.run.GroupEvents()
 	if err != nil {
 		return nil, err
 	}
@@ -96,9 +96,8 @@ func (s *session) restoreNode(ctx context.Context, g *graph.Graph, node *graph.N
 	if err != nil {
 		return NodeResult{}, err
 	}
-	index := s.run.OpenIndex()
 	entries := digest.Entries(g, node, func(need *graph.Node) digest.Ending {
-		return digest.Ending{Output: storedInput(s.run, index, g, need.Address).OutputDigest}
+		return digest.Ending{Output: storedInput(s.run, s.index, g, need.Address).OutputDigest}
 	})
 	sum, err := digest.Input(s.run.Manifest.DigestScheme, node, node.Spec, entries)
 	if err != nil {
@@ -108,7 +107,7 @@ func (s *session) restoreNode(ctx context.Context, g *graph.Graph, node *graph.N
 		Scheme: s.run.Manifest.DigestScheme, Digest: sum, Spec: node.Spec, Needs: entries,
 	}}
 	for _, address := range node.Needs {
-		job.needs[address] = storedInput(s.run, index, g, address)
+		job.needs[address] = storedInput(s.run, s.index, g, address)
 	}
 	if err := s.run.PrepareNodes([]string{node.Address}); err != nil {
 		return NodeResult{}, err

@@ -33,6 +33,7 @@ type session struct {
 	run     *checkpoint.Run
 	lock    *checkpoint.Lock
 	log     *checkpoint.EventLog
+	index   *checkpoint.Index
 	bench   *bench
 	polled  chan string
 	quit    chan struct{}
@@ -44,6 +45,7 @@ func openSession(options *Options) (*session, error) {
 	if s.lock, err = s.run.Lock(checkpoint.LockOptions{TakeOver: options.TakeOver, Now: options.now()}); err != nil {
 		return nil, err
 	}
+	s.index = s.run.OpenIndex()
 	if s.log, err = s.run.OpenEvents(true); err != nil {
 		return nil, errors.Join(err, s.lock.Release())
 	}
@@ -114,7 +116,7 @@ func (s *session) goOn(ctx context.Context) (*Summary, error) {
 	if err := s.recover(ctx); err != nil {
 		return nil, err
 	}
-	j, err := newJudge(s.options)
+	j, err := newJudge(s.options, s.index)
 	if err != nil {
 		return nil, err
 	}

@@ -244,6 +244,12 @@ func (w *walker) consider(i int, node *graph.Node) {
 
 // considerResult reuses or readies a pure node or a measurement.
 func (w *walker) considerResult(i int, node *graph.Node) {
+	if w.asPredicted(i, node) {
+		if stored, err := w.index.Node(node.Address); err == nil {
+			w.reuse(i, stored)
+			return
+		}
+	}
 	input, entries, err := w.input(node, w.endingOf)
 	if err != nil {
 		w.fail(i, err)
@@ -270,6 +276,23 @@ func (w *walker) considerResult(i int, node *graph.Node) {
 		return
 	}
 	w.makeReady(i, node)
+}
+
+// asPredicted: the node was found reusable, and all that it rests on came out as
+// was expected then, which spares the digest.
+func (w *walker) asPredicted(i int, node *graph.Node) bool {
+	if w.predicted[i].input == "" || w.predicted[i].action != Reuse {
+		return false
+	}
+	for _, edges := range [][]string{node.Needs, node.After} {
+		for _, to := range edges {
+			at := w.graph.Position(to)
+			if w.graph.Nodes()[at].Effect == graph.World || w.status[at].ending != w.predicted[at].ending {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // wouldDiscard guards what Decide predicted wrongly: a pure node, done again

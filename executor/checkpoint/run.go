@@ -207,6 +207,16 @@ func replaceIfDifferent(path string, data []byte) error {
 	return durable.Replace(path, data)
 }
 
+// HasGraph says whether the stored graph is this one.
+func (r *Run) HasGraph(g *graph.Graph) bool {
+	encoded, err := g.Encode()
+	if err != nil {
+		return false
+	}
+	stored, err := os.ReadFile(filepath.Join(r.Dir, PlanDir, GraphFile))
+	return err == nil && bytes.Equal(stored, encoded)
+}
+
 // Graph reads the stored graph. Without one the error wraps [fs.ErrNotExist].
 func (r *Run) Graph() (*graph.Graph, error) {
 	data, err := os.ReadFile(filepath.Join(r.Dir, PlanDir, GraphFile))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // checkNode checks what can be seen without other nodes, and brings the spec
@@ -15,8 +16,8 @@ func checkNode(node *Node) error {
 	if node.Address == "" {
 		return fmt.Errorf("node of kind %s has no address", node.Kind)
 	}
-	if strings.ContainsAny(node.Address, "\x00\n\r") {
-		return fmt.Errorf("node %q: an address holds no control character", node.Address)
+	if strings.ContainsAny(node.Address, "\x00\n\r") || !utf8.ValidString(node.Address) {
+		return fmt.Errorf("node %q: an address is UTF-8 without control characters", node.Address)
 	}
 	switch node.Kind {
 	case Preflight, Switch, Setup, Capture, Inspect, Decode, Compare, Distance, Restore, Report, Toy:

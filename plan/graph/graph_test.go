@@ -77,7 +77,7 @@ func TestBuildRefuses(t *testing.T) {
 		{"repeated address", []graph.Node{toy("a"), toy("a")}, "occurs twice"},
 		{"missing need", []graph.Node{toy("a", "b")}, "refers to b, which is no node"},
 		{"no address", []graph.Node{toy("")}, "no address"},
-		{"line feed", []graph.Node{toy("a\nb")}, "control character"},
+		{"line feed", []graph.Node{toy("a\nb")}, "control characters"},
 		{"kind", []graph.Node{{Address: "a", Kind: "x", Effect: graph.Pure}}, "kind"},
 		{"effect", []graph.Node{{Address: "a", Kind: graph.Toy}}, "effect"},
 		{"claim", []graph.Node{{Address: "a", Kind: graph.Toy, Effect: graph.Pure, Claim: "x"}}, "claim"},

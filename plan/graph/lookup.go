@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // FormatVersion is the version of the encoded form of a graph.
@@ -72,26 +75,6 @@ func (g *Graph) Dependents(address string) []*Node {
 	return dependents
 }
 
-// Encode gives the canonical bytes of the graph: nodes in the order of their
-// declaration, one a line. Equal graphs have equal bytes (PLN-08).
-func (g *Graph) Encode() ([]byte, error) {
-	var out bytes.Buffer
-	fmt.Fprintf(&out, "{\"format\":%d,\"nodes\":[", FormatVersion)
-	for i, node := range g.declared {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		out.WriteByte('\n')
-		line, err := json.Marshal(node)
-		if err != nil {
-			return nil, fmt.Errorf("encode node %s: %w", node.Address, err)
-		}
-		out.Write(line)
-	}
-	out.WriteString("\n]}\n")
-	return out.Bytes(), nil
-}
-
 // Parse reads what Encode wrote and checks it as Build does.
 func Parse(data []byte) (*Graph, error) {
 	nodes, err := decodeNodes(data)
@@ -106,6 +89,9 @@ func Parse(data []byte) (*Graph, error) {
 }
 
 func decodeNodes(data []byte) ([]Node, error) {
+	if nodes, ok := decodeLines(data); ok {
+		return nodes, nil
+	}
 	var whole struct {
 		Format int    `json:"format"`
 		Nodes  []Node `json:"nodes"`
@@ -117,6 +103,35 @@ func decodeNodes(data []byte) ([]Node, error) {
 		return nil, fmt.Errorf("format %d is not known here (this is format %d)", whole.Format, FormatVersion)
 	}
 	return whole.Nodes, nil
+}
+
+// decodeLines reads the form that Encode writes, a node a line, on all
+// processors; anything else is left to the general way, and to its errors.
+func decodeLines(data []byte) ([]Node, bool) {
+	body, ok := bytes.CutPrefix(data, fmt.Appendf(nil, "{\"format\":%d,\"nodes\":[\n", FormatVersion))
+	if !ok {
+		return nil, false
+	}
+	if body, ok = bytes.CutSuffix(body, []byte("\n]}\n")); !ok {
+		return nil, false
+	}
+	lines := bytes.Split(body, []byte(",\n"))
+	nodes := make([]Node, len(lines))
+	part := (len(lines) + runtime.GOMAXPROCS(0) - 1) / runtime.GOMAXPROCS(0)
+	var group sync.WaitGroup
+	var failed atomic.Bool
+	for start := 0; start < len(lines); start += part {
+		group.Go(func() {
+			for i := start; i < min(start+part, len(lines)); i++ {
+				if json.Unmarshal(lines[i], &nodes[i]) != nil {
+					failed.Store(true)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	return nodes, !failed.Load()
 }
 
 // String is the graph as text, for tests and people: a line for each node in
