@@ -15,7 +15,9 @@ import (
 // Decide says what a run would do, without doing it: nothing is written,
 // nothing is ended (PLN-15). Always nodes are observed, which has no effect.
 func Decide(ctx context.Context, options Options) (*Decisions, error) {
-	judge, err := newJudge(&options, options.Run.OpenIndex())
+	index := options.Run.OpenIndex()
+	index.Prefetch()
+	judge, err := newJudge(&options, index)
 	if err != nil {
 		return nil, err
 	}
@@ -65,9 +67,6 @@ func newJudge(options *Options, index *checkpoint.Index) (*judge, error) {
 	j := &judge{
 		options: options, run: options.Run, graph: options.Graph, index: index,
 		observed: map[string]observed{}, verified: map[string]error{},
-	}
-	if err := checkpoint.CheckFolders(j.graph); err != nil {
-		return nil, err
 	}
 	var err error
 	if j.selected, err = selectNodes(j.graph, options.Only); err != nil {

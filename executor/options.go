@@ -27,6 +27,10 @@ type Options struct {
 	Redo []string
 	// Replan allows finished measurements to be discarded (PLN-23).
 	Replan bool
+	// Reject ends the run before any effect when an Always node that is
+	// selected cannot be observed; without it, what needs that node is skipped
+	// and the rest is carried out.
+	Reject bool
 	// Verify hashes every output instead of believing its noted facts (PLN-20).
 	Verify bool
 	// TakeOver goes on although a holder on another machine cannot be

@@ -15,7 +15,10 @@ import (
 // the time, since a node may be gone from an edited plan.
 func (s *session) recover(ctx context.Context) error {
 	graphs := []*graph.Graph{s.options.Graph}
-	if !s.run.HasGraph(s.options.Graph) {
+	if s.same = s.run.HasGraph(s.options.Graph); !s.same {
+		if err := checkpoint.CheckFolders(s.options.Graph); err != nil {
+			return err
+		}
 		stored, err := s.run.Graph()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

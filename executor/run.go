@@ -34,6 +34,7 @@ type session struct {
 	lock    *checkpoint.Lock
 	log     *checkpoint.EventLog
 	index   *checkpoint.Index
+	same    bool // the stored graph is the one to run
 	bench   *bench
 	polled  chan string
 	quit    chan struct{}
@@ -46,6 +47,7 @@ func openSession(options *Options) (*session, error) {
 		return nil, err
 	}
 	s.index = s.run.OpenIndex()
+	s.index.Prefetch()
 	if s.log, err = s.run.OpenEvents(true); err != nil {
 		return nil, errors.Join(err, s.lock.Release())
 	}
@@ -90,7 +92,7 @@ func (s *session) event(event checkpoint.Event, sync bool) error {
 }
 
 func (s *session) carryOut(ctx context.Context, j *judge) (*Summary, error) {
-	if err := s.event(checkpoint.Event{Event: checkpoint.RunStarted}, true); err != nil {
+	if err := s.event(checkpoint.Event{Event: checkpoint.RunStarted}, false); err != nil {
 		return nil, err
 	}
 	if err := s.prepare(j); err != nil {
@@ -100,8 +102,10 @@ func (s *session) carryOut(ctx context.Context, j *judge) (*Summary, error) {
 	if err := s.restoreLeft(ctx, j, w); err != nil {
 		return nil, err
 	}
-	if err := s.run.StorePlan(s.options.Graph, s.options.PlanFiles); err != nil {
-		return nil, err
+	if !s.same || len(s.options.PlanFiles) > 0 {
+		if err := s.run.StorePlan(s.options.Graph, s.options.PlanFiles); err != nil {
+			return nil, err
+		}
 	}
 	walkErr := w.walk()
 	summary := summarize(j, w)
@@ -109,7 +113,7 @@ func (s *session) carryOut(ctx context.Context, j *judge) (*Summary, error) {
 	if summary.Stopped != nil {
 		event.Event, event.Code = checkpoint.RunStopped, summary.Stopped.Error()
 	}
-	return summary, errors.Join(walkErr, s.event(event, true), j.index.Save())
+	return summary, errors.Join(walkErr, s.event(event, false), j.index.Save())
 }
 
 func (s *session) goOn(ctx context.Context) (*Summary, error) {
@@ -123,6 +127,9 @@ func (s *session) goOn(ctx context.Context) (*Summary, error) {
 	j.observeAll(ctx)
 	if ctx.Err() != nil {
 		return &Summary{Stopped: context.Cause(ctx), Unfinished: j.graph.Len()}, nil
+	}
+	if rejected := j.rejected(); s.options.Reject && len(rejected) > 0 {
+		return nil, &RejectedError{Nodes: rejected}
 	}
 	if err := j.decide(ctx); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/grill-plan/grill-plan/executor"
 	"github.com/grill-plan/grill-plan/plan/document"
@@ -30,14 +31,11 @@ type observedPrograms struct {
 type Problems []document.Problem
 
 func (p Problems) Error() string {
-	if len(p) == 0 {
-		return "no problem"
+	lines := make([]string, len(p))
+	for i, problem := range p {
+		lines[i] = problem.String()
 	}
-	text := p[0].String()
-	if len(p) > 1 {
-		text += fmt.Sprintf(" (and %d more)", len(p)-1)
-	}
-	return text
+	return strings.Join(lines, "\n  ")
 }
 
 // Observe does the preflight of a side anew (PLN-40). It has no side effect.

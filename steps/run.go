@@ -25,6 +25,8 @@ type RunInput struct {
 	TakeOver bool
 	// HostLock is the lock file of the machine; "" is the usual one.
 	HostLock string
+	// Place, if set, has each node's work done elsewhere (executor.Options).
+	Place    func(ctx context.Context, address string) error
 	Event    func(checkpoint.Event)
 	Progress func(address string, progress executor.Progress)
 }
@@ -85,8 +87,8 @@ func Run(ctx context.Context, input RunInput) (*RunOutcome, error) {
 	summary, err := executor.Run(ctx, executor.Options{
 		Run: run, Graph: loaded.Compiled.Graph, Runner: runner,
 		PlanFiles: files, Documents: loaded.Compiled.Documents,
-		Only: input.Only, Redo: input.Redo, Replan: input.Replan, Verify: input.Verify, TakeOver: input.TakeOver,
-		HostLock: input.HostLock, Event: input.Event, Progress: input.Progress,
+		Reject: true, Only: input.Only, Redo: input.Redo, Replan: input.Replan, Verify: input.Verify, TakeOver: input.TakeOver,
+		HostLock: input.HostLock, Place: input.Place, Event: input.Event, Progress: input.Progress,
 	})
 	if err != nil {
 		return nil, refineDiscard(run, loaded, err)
@@ -114,7 +116,7 @@ func (l *Loaded) heldBack() error {
 func openOrCreate(loaded *Loaded, dir string) (*checkpoint.Run, error) {
 	run, err := checkpoint.Open(dir)
 	if errors.Is(err, checkpoint.ErrNoRun) {
-		info, err := json.Marshal(map[string]any{"plan_sha256": loaded.planDigest(), "variables": loaded.Plan.Variables, "version": loaded.Collector.Version})
+		info, err := json.Marshal(map[string]any{"variables": loaded.Plan.Variables, "version": loaded.Collector.Version})
 		if err != nil {
 			return nil, fmt.Errorf("describe the plan: %w", err)
 		}

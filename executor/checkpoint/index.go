@@ -5,9 +5,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
+	"runtime"
 	"sort"
+	"sync"
 	"time"
 
 	"github.com/grill-plan/grill-plan/internal/durable"
@@ -53,6 +54,26 @@ func (x *Index) Node(address string) (*Node, error) {
 	return x.Reread(address)
 }
 
+// Prefetch asks for the stat of all entries at once, on all processors: waiting
+// for the kernel is most of what a run with nothing to do does.
+func (x *Index) Prefetch() {
+	entries := make([]*indexEntry, 0, len(x.entries))
+	for _, entry := range x.entries {
+		entries = append(entries, entry)
+	}
+	workers := runtime.GOMAXPROCS(0)
+	part := (len(entries) + workers - 1) / workers
+	var group sync.WaitGroup
+	for start := 0; start < len(entries); start += part {
+		group.Go(func() {
+			for _, entry := range entries[start:min(start+part, len(entries))] {
+				entry.read = entry.read || x.untouched(entry, entry.node.Address)
+			}
+		})
+	}
+	group.Wait()
+}
+
 // Reread reads a node from its folder whatever the index says.
 func (x *Index) Reread(address string) (*Node, error) {
 	node, err := x.run.ReadNode(address)
@@ -87,14 +108,6 @@ func (x *Index) untouched(entry *indexEntry, address string) bool {
 	}
 	record, err := lstat(dir + "/" + attemptName(entry.node.Attempt) + checkpointSuffix)
 	return err == nil && *record == entry.record
-}
-
-func lstat(path string) (*Stat, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return nil, err
-	}
-	return statOf(info), nil
 }
 
 // settle is how long a folder has to be left alone before its times tell that it
