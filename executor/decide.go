@@ -291,6 +291,9 @@ func (j *judge) unknownNeeds(node *graph.Node) []string {
 		for _, address := range of.Needs {
 			at := j.graph.Position(address)
 			need := j.graph.Nodes()[at]
+			if !digest.IsInput(of, need) {
+				continue
+			}
 			if need.Effect == graph.World {
 				visit(need)
 			} else if !j.predicted[at].known {

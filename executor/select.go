@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/grill-plan/grill-plan/executor/checkpoint"
+	"github.com/grill-plan/grill-plan/executor/digest"
 	"github.com/grill-plan/grill-plan/plan/graph"
 )
 
@@ -69,7 +70,9 @@ func redoNodes(g *graph.Graph, redo []string) ([]bool, error) {
 	for i := range marked {
 		if marked[i] {
 			for _, follower := range g.NeededBy(i) {
-				marked[follower] = true
+				if digest.IsInput(g.Nodes()[follower], g.Nodes()[i]) {
+					marked[follower] = true
+				}
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // maxFileBytes bounds plan files, variable files and what file() reads.
-const maxFileBytes = 1 << 20
+const maxFileBytes = 16 << 20
 
 // sourceFile is one file of the plan.
 type sourceFile struct {

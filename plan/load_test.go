@@ -112,13 +112,13 @@ func TestFolderIsReadTogether(t *testing.T) { // PLN-01, PLN-45
 }
 
 func TestUnreadablePlans(t *testing.T) {
-	dir := write(t, map[string]string{"empty/readme": "", "plan.txt": "", "big.hcl": strings.Repeat("#", 1<<20+1)})
+	dir := write(t, map[string]string{"empty/readme": "", "plan.txt": "", "big.hcl": strings.Repeat("#", 16<<20+1)})
 	if err := os.Mkdir(filepath.Join(dir, "folder.hcl"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for path, part := range map[string]string{
 		"absent.hcl": "no such file", "empty": "holds no .hcl file", "plan.txt": "does not end in .hcl",
-		"big.hcl": "larger than 1048576 bytes", "folder.hcl": "holds no .hcl file",
+		"big.hcl": "larger than 16777216 bytes", "folder.hcl": "holds no .hcl file",
 	} {
 		_, found := plan.Load(filepath.Join(dir, path), plan.Options{})
 		wantError(t, found, "Plan not readable", part)

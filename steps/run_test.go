@@ -484,3 +484,30 @@ func TestRunDirectoryOfAnotherPlan(t *testing.T) {
 		t.Errorf("error %v does not name the plan it belongs to", err)
 	}
 }
+
+// An experiment that depends on another waits for it and does not read it: doing
+// the first again redoes nothing of the second (PLN-21, PLN-43, PLN-45).
+func TestDependingIsOrderOnly(t *testing.T) {
+	second := strings.Replace(experiment, `experiment "e" {`, "experiment \"d\" {\n  depends_on = [experiment.e]", 1)
+	b := newBench(t, second+experiment)
+	b.mustRun()
+	want := append(slices.Repeat([]string{"old", "new", "new", "old", "restored"}, 2), "old", "new", "new", "old", "restored")
+	outcome, err := b.run(func(input *steps.RunInput) { input.Redo = []string{"experiment.e.capture.a"} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.mustJudge(outcome)
+	if got := lines(b.read("serve.log")); !slices.Equal(got, want) {
+		t.Errorf("hooks ran as %v, want %v", got, want)
+	}
+	for _, slot := range outcome.Report.Experiments[0].Slots {
+		if len(slot.Attempts) != 1 {
+			t.Errorf("slot %s of the depending experiment has attempts %v", slot.Slot, slot.Attempts)
+		}
+	}
+	first := lines(outcome.Report.Text("run"))
+	at := slices.IndexFunc(first, func(line string) bool { return strings.HasPrefix(line, "experiment.e:") })
+	if at < 0 || !strings.Contains(first[at], "captured again (2 attempts)") {
+		t.Errorf("the first line of an experiment with a redone slot does not say so:\n%s", strings.Join(first, "\n"))
+	}
+}

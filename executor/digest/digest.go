@@ -59,8 +59,8 @@ func Entries(g *graph.Graph, node *graph.Node, ending func(*graph.Node) Ending) 
 	collect = func(of *graph.Node) {
 		for _, address := range of.Needs {
 			need, known := g.Lookup(address)
-			if !known {
-				continue // Build refuses such a graph
+			if !known || !IsInput(of, need) {
+				continue // Build refuses a graph with unknown ones
 			}
 			if need.Effect != graph.World {
 				end := ending(need)
@@ -87,6 +87,14 @@ func Entries(g *graph.Graph, node *graph.Node, ending func(*graph.Node) Ending) 
 		}
 	}
 	return tidy(entries)
+}
+
+// IsInput says whether a needed node is an input of the one that needs it.
+// Between groups an edge is a matter of order only (an experiment waits for
+// another whose verdict it does not read): what is done again in one group makes
+// nothing stale in another.
+func IsInput(node, need *graph.Node) bool {
+	return node.Group == "" || need.Group == "" || node.Group == need.Group
 }
 
 // tidy sorts and drops repetitions, which diamonds of world nodes make.
@@ -133,14 +141,24 @@ func Text(scheme int, node *graph.Node, spec json.RawMessage, entries []Entry) (
 		case entry.Ended != "":
 			label, value = "after ", entry.Ended
 		}
-		text = strconv.AppendQuote(append(text, label...), entry.Address)
+		text = quote(append(text, label...), entry.Address)
 		text = line(append(text, ' '), "", value)
 	}
 	return text, nil
 }
 
 func line(text []byte, label, value string) []byte {
-	return append(strconv.AppendQuote(append(text, label...), value), '\n')
+	return append(quote(append(text, label...), value), '\n')
+}
+
+// quote is strconv.AppendQuote, faster for texts with nothing to escape.
+func quote(text []byte, value string) []byte {
+	for i := 0; i < len(value); i++ {
+		if c := value[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			return strconv.AppendQuote(text, value)
+		}
+	}
+	return append(append(append(text, '"'), value...), '"')
 }
 
 // Input is the input digest of a node, lowercase hexadecimal SHA-256 of Text.
