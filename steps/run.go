@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/grill-plan/grill-plan/executor"
 	"github.com/grill-plan/grill-plan/executor/checkpoint"
 	"github.com/grill-plan/grill-plan/plan"
+	"github.com/grill-plan/grill-plan/steps/process"
 	"github.com/grill-plan/grill-plan/steps/report"
 )
 
@@ -70,6 +72,9 @@ var ErrOtherPlan = errors.New("the run directory belongs to another plan")
 // Run carries a plan out in a run directory, or goes on with it. Verdicts other
 // than PASS and failed nodes are no errors; the outcome tells.
 func Run(ctx context.Context, input RunInput) (*RunOutcome, error) {
+	if err := process.Supported(runtime.GOOS); err != nil {
+		return nil, err
+	}
 	loaded := input.Loaded
 	if err := loaded.heldBack(); err != nil {
 		return nil, err

@@ -125,7 +125,7 @@ func ImportRules() []ImportRule {
 			Own:      []string{"media", "media/binread"},
 			External: []string{goMP4},
 			Never:    []string{"os/exec", "os", "net"},
-			Reason:   "boxes by go-mp4, judgement and sample tables by us",
+			Reason:   "go-mp4 is a second reader in tests; boxes, tables and judgement are our own",
 		},
 		{
 			Package:  "media/wav",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/grill-plan/grill-plan/internal/durable"
@@ -36,6 +37,9 @@ type session struct {
 // (CAP-22). Errors: *Rejected and *Error before anything was created; later ones
 // are *Error with EvidenceFailed and leave no completion record.
 func Run(ctx context.Context, request Request) (Outcome, error) {
+	if err := process.Supported(runtime.GOOS); err != nil {
+		return Outcome{}, err
+	}
 	plan, err := admit(ctx, request)
 	if err != nil {
 		return Outcome{}, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -20,6 +21,9 @@ import (
 // written, a failed Started, a group that does not die (CAP-08). With a
 // cancelled context nothing is started; the stream files are there and empty.
 func Run(ctx context.Context, command Command) (evidence.Invocation, error) {
+	if err := Supported(runtime.GOOS); err != nil {
+		return evidence.Invocation{}, err
+	}
 	streams, err := openStreams(command)
 	if err != nil {
 		return evidence.Invocation{}, err
