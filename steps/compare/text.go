@@ -172,7 +172,7 @@ func figureLines(f *gate.Figures) []string {
 	}
 	if f.Multiple != nil && f.Difference != nil {
 		add("difference %s, %s times what unchanged slots differ by; chance of that without any effect %s",
-			signed(f.Difference.Rat()), decimals(*f.Multiple, 1), roundedPercent(*f.MultipleChance, 0))
+			signed(f.Difference.Rat()), decimals(*f.Multiple, 1), chance(*f.MultipleChance))
 		add("between-slot range %s to %s", roundedPercent(*f.RangeLow, 1), roundedPercent(*f.RangeHigh, 1))
 	}
 	if f.SmallestDetectable != nil {
@@ -214,4 +214,12 @@ func (r *Report) Advice() []string {
 		}
 	}
 	return nil
+}
+
+// chance prints a probability in whole per cent, and never as none at all.
+func chance(p gate.Rounded) string {
+	if p < 0.01 {
+		return "under 1 %"
+	}
+	return roundedPercent(p, 0)
 }
