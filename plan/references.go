@@ -25,8 +25,8 @@ func (s *scope) checkReference(traversal hcl.Traversal) bool {
 	if !ok {
 		return true // hcl reports a number or an unknown kind of step
 	}
-	names := s.l.namesOf(root)
-	if !slices.Contains(names, name) {
+	if !s.l.defines(root, name) {
+		names := s.l.namesOf(root)
 		s.l.diags.errorAt(hcl.RangeBetween(at, traversal[1].SourceRange()), "Unknown reference",
 			"There is no %s named %q.%s", nounOf(root), name, suggestion(name, names))
 		return false
@@ -103,6 +103,18 @@ func (s *scope) checkKeyStep(root, name string, traversal hcl.Traversal) bool {
 		return false
 	}
 	return true
+}
+
+// defines says whether there is a block of a name, without listing them all.
+func (l *loader) defines(root, name string) bool {
+	switch root {
+	case "var":
+		return l.variables[name] != nil
+	case "local":
+		return l.locals[name] != nil
+	}
+	set := l.definitions[root]
+	return set != nil && set.byName[name] != nil
 }
 
 func (l *loader) namesOf(root string) []string {

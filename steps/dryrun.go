@@ -26,7 +26,7 @@ type DryRunInput struct {
 // Dry lists what a run would do. It has no side effect and starts nothing; the
 // same inputs give the same result (PLN-14).
 func Dry(ctx context.Context, input DryRunInput) (*DryRun, error) {
-	lister := &lister{loaded: input.Loaded, allowance: map[string]*big.Int{}, evidence: map[string]*big.Int{}}
+	lister := &lister{loaded: input.Loaded, allowance: map[string]*big.Int{}, evidence: map[string]*big.Int{}, pairs: map[spec.Documents]pair{}}
 	dry := &DryRun{Format: 1, Plan: input.Loaded.Plan.Name, Nodes: []DryNode{}, Experiments: []DryExperiment{}}
 	for _, node := range input.Loaded.Compiled.Graph.Nodes() {
 		listed, err := lister.node(node)
@@ -68,6 +68,12 @@ type lister struct {
 	loaded    *Loaded
 	allowance map[string]*big.Int
 	evidence  map[string]*big.Int
+	pairs     map[spec.Documents]pair // read once for all slots of a side
+}
+
+type pair struct {
+	workload *document.Workload
+	runner   *document.Runner
 }
 
 func (l *lister) node(node *graph.Node) (DryNode, error) {
@@ -141,6 +147,9 @@ func (l *lister) restoreNode(node *graph.Node, listed *DryNode) error {
 
 // pair gives the typed documents of a capture.
 func (l *lister) pair(documents spec.Documents) (*document.Workload, *document.Runner, error) {
+	if known, ok := l.pairs[documents]; ok {
+		return known.workload, known.runner, nil
+	}
 	w, problems := document.ParseWorkload("workload", l.loaded.Compiled.Documents[documents.Workload])
 	if len(problems) > 0 {
 		return nil, nil, Problems(problems)
@@ -149,6 +158,7 @@ func (l *lister) pair(documents spec.Documents) (*document.Workload, *document.R
 	if len(problems) > 0 {
 		return nil, nil, Problems(problems)
 	}
+	l.pairs[documents] = pair{w, r}
 	return w, r, nil
 }
 

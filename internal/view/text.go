@@ -17,6 +17,9 @@ func Line(text string) string { return escape(text, false) }
 func Block(text string) string { return escape(text, true) }
 
 func escape(text string, lines bool) string {
+	if isPlain(text) {
+		return text
+	}
 	var out strings.Builder
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
@@ -34,6 +37,16 @@ func escape(text string, lines bool) string {
 		i += size
 	}
 	return out.String()
+}
+
+// isPlain finds the common case of nothing but printable ASCII.
+func isPlain(text string) bool {
+	for i := 0; i < len(text); i++ {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // hostile runes act on the terminal or on the order of what is read, or cannot
