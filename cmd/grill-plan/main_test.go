@@ -18,8 +18,8 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs testdata/script: one behaviour of the program each, through
-// the program itself. In them $REPO is the root of the repository and $DOCS
-// holds documents of a small experiment of the program with itself.
+// the program itself. In them $REPO is the root of the repository $PLANS and $DOCS
+// hold a plan and the documents of a small experiment of the program with itself.
 func TestScripts(t *testing.T) {
 	repository, err := filepath.Abs("../..")
 	if err != nil {
@@ -31,6 +31,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("REPO", repository)
+			env.Setenv("PLANS", filepath.Join(repository, "cmd", "grill-plan", "testdata", "plans"))
 			env.Setenv("DOCS", filepath.Join(repository, "cmd", "grill-plan", "testdata", "documents"))
 			return nil
 		},

@@ -29,7 +29,7 @@ type captureFlags struct {
 
 func (a *app) newCapture() *cobra.Command {
 	var flags captureFlags
-	first := quickstartNodes + "/capture.a/attempt-1/"
+	first := quickstartNodes + ".capture.a/attempt-1/"
 	cmd := &cobra.Command{
 		Use:   "capture --workload FILE --runner FILE --deployment FILE --slot SLOT --out DIR",
 		Short: "Captures one slot into a new directory",

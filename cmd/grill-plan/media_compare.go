@@ -26,8 +26,8 @@ compared, and nothing is said about significance or cause.
 --b2 is given exactly when the workload declares arm b2.`,
 		Annotations: map[string]string{verdictCommand: ""},
 		Example: "  grill-plan run examples/plans/quickstart.hcl\n" +
-			"  grill-plan media compare --a " + quickstartNodes + "/capture.a/attempt-1 \\\n" +
-			"    --b " + quickstartNodes + "/capture.b/attempt-1 --a2 " + quickstartNodes + "/capture.a2/attempt-1",
+			"  grill-plan media compare --a " + quickstartNodes + ".capture.a/attempt-1 \\\n" +
+			"    --b " + quickstartNodes + ".capture.b/attempt-1 --a2 " + quickstartNodes + ".capture.a2/attempt-1",
 		Args: exactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := requireFlags(cmd, "a", "b", "a2"); err != nil {

@@ -19,7 +19,7 @@ func (a *app) newInspect() *cobra.Command {
 recomputed, and prints JSON. It starts nothing and needs neither the runner nor
 the place where the capture was made. Only a consistent, complete capture exits 0.`,
 		Example: "  grill-plan run examples/plans/quickstart.hcl\n" +
-			"  grill-plan media inspect " + quickstartNodes + "/capture.a/attempt-1",
+			"  grill-plan media inspect " + quickstartNodes + ".capture.a/attempt-1",
 		Args: exactArgs("CAPTURE"),
 		RunE: work(func(ctx context.Context, args []string) error {
 			return a.inspect(ctx, args[0])

@@ -24,8 +24,8 @@ starts no process and creates no file.
 
 The report holds prompts and paths: look it over before you pass it on.`,
 		Example: "  grill-plan run examples/plans/quickstart.hcl\n" +
-			"  grill-plan media preflight --workload " + quickstartNodes + "/capture.a/attempt-1/workload.json \\\n" +
-			"    --runner " + quickstartNodes + "/capture.a/attempt-1/runner.json",
+			"  grill-plan media preflight --workload " + quickstartNodes + ".capture.a/attempt-1/workload.json \\\n" +
+			"    --runner " + quickstartNodes + ".capture.a/attempt-1/runner.json",
 		Args: exactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := requireFlags(cmd, "workload", "runner"); err != nil {

@@ -25,6 +25,8 @@ the node holds the host.`,
 }
 
 func (a *app) node(ctx context.Context, runDir, address string) error {
+	ctx, release := a.interruptible(ctx, exitError, func(text string) { view.Note(a.err, text) })
+	defer release()
 	record, err := steps.Node(ctx, runDir, address)
 	if err != nil {
 		return err

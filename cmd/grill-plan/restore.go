@@ -44,6 +44,8 @@ func (a *app) restore(ctx context.Context, path string, flags planFlags) error {
 	if err != nil {
 		return err
 	}
+	ctx, release := a.interruptible(ctx, exitError, func(text string) { view.Note(a.err, text) })
+	defer release()
 	results, err := steps.RestoreLeft(ctx, steps.RunInput{Loaded: loaded, RunDir: run.Dir})
 	if err != nil {
 		return err

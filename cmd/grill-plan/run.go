@@ -113,7 +113,7 @@ func (a *app) runPlan(ctx context.Context, path string, flags runFlags) error {
 	if err != nil {
 		return err
 	}
-	return a.showOutcome(path, outcome, flags.json)
+	return a.showOutcome(path, outcome, flags)
 }
 
 // chooseRunDir is the folder named, the default one, or a new one beside it.
@@ -129,8 +129,8 @@ func chooseRunDir(loaded *steps.Loaded, flags runFlags) (string, error) {
 
 // showOutcome says how a run ended, with the verdict, the figures behind it and
 // where the evidence is, and how to go on when it is not at its end.
-func (a *app) showOutcome(path string, outcome *steps.RunOutcome, asJSON bool) error {
-	if asJSON {
+func (a *app) showOutcome(path string, outcome *steps.RunOutcome, flags runFlags) error {
+	if flags.json {
 		files, err := outcome.Report.Files()
 		if err != nil {
 			return err
@@ -149,9 +149,26 @@ func (a *app) showOutcome(path string, outcome *steps.RunOutcome, asJSON bool) e
 		view.Note(a.err, "nothing to do: everything was finished and verified before; --new measures again")
 	case code == exitStopped:
 		view.Note(a.err, "stopped before the end; what is finished is kept")
-		view.Hints(a.err, "Go on with \"grill-plan run "+path+"\" and the flags of this run.")
+		view.Hints(a.err, goOn(path, outcome.RunDir, flags))
 	}
 	return exitWith(code)
+}
+
+// goOn says how to go on with a stopped run. Values of variables are not repeated:
+// they may be secrets (PLN-07); neither are flags that would do work anew.
+func goOn(path, runDir string, flags runFlags) string {
+	argv := []string{view.Program, "run", path}
+	if flags.out != "" || flags.fresh {
+		argv = append(argv, "--out", shortest(runDir))
+	}
+	for _, experiment := range flags.only {
+		argv = append(argv, "--only", experiment)
+	}
+	text := "Go on with: " + view.Argv(argv)
+	if len(flags.vars)+len(flags.varFiles) > 0 {
+		text += "\nGive the same --var and --var-file again."
+	}
+	return text
 }
 
 // shortest names a folder as a reader here would write it.
