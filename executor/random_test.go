@@ -3,6 +3,7 @@ package executor_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,8 +49,14 @@ func randomNodes(t *rapid.T) []graph.Node {
 	return nodes
 }
 
+// fataler is what rapid's T and testing's have in common here.
+type fataler interface {
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
 // outputs are the output digests of what is finished.
-func outputs(t *rapid.T, p *place, g *graph.Graph) map[string]string {
+func outputs(t fataler, p *place, g *graph.Graph) map[string]string {
 	found := map[string]string{}
 	for _, n := range g.Nodes() {
 		stands, err := p.run.ReadNode(n.Address)
@@ -184,57 +191,64 @@ func measurementRan(g *graph.Graph, world *graph.Node, again map[string]bool) bo
 	return false
 }
 
-// kills is how often the process is killed before it may end.
-func kills() int {
-	if testing.Short() {
-		return 2
-	}
-	return 4
-}
-
 // PLN-19, PLN-22, PLN-25: SIGKILL at random moments and at every boundary of a
 // checkpoint loses no finished node, and the end equals an undisturbed run's.
 func TestRandomKills(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		p, undisturbed := newPlace(t), newPlace(t)
-		nodes := randomNodes(r)
-		g := build(t, nodes...)
-		path := p.storeGraph(g)
-		finished := map[string]string{}
-		for range kills() {
-			at := rapid.IntRange(-30, 30).Draw(r, "kill")
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-			err := p.child(ctx, "run", "TOY_GRAPH="+path, fmt.Sprintf("TOY_KILL=%d", at)).Run()
-			cancel()
-			if err != nil && !strings.Contains(err.Error(), "killed") {
-				r.Fatalf("the child ended with %v", err)
+	graphs := 12
+	if testing.Short() {
+		graphs = 3
+	}
+	killed := 0
+	for seed := range graphs {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { killed += killAndResume(t, seed) })
+	}
+	if killed < graphs {
+		t.Errorf("only %d kills in %d graphs: this test shows nothing", killed, graphs)
+	}
+}
+
+func killAndResume(t *testing.T, seed int) (killed int) {
+	p, undisturbed := newPlace(t), newPlace(t)
+	g := build(t, rapid.Custom(randomNodes).Example(seed)...)
+	path := p.storeGraph(g)
+	random := rand.New(rand.NewPCG(uint64(seed), 1))
+	finished := map[string]string{}
+	for range 4 {
+		at := random.IntN(41) - 20
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		err := p.child(ctx, "run", "TOY_GRAPH="+path, fmt.Sprintf("TOY_KILL=%d", at)).Run()
+		cancel()
+		switch {
+		case err != nil && strings.Contains(err.Error(), "killed"):
+			killed++
+		case err != nil:
+			t.Fatalf("the child ended with %v", err)
+		}
+		stand := outputs(t, p, g)
+		for address, output := range finished {
+			if stand[address] != output && !hasAfter(g, address) {
+				t.Fatalf("%s was finished and is not any more", address)
 			}
-			stand := outputs(r, p, g)
-			for address, output := range finished {
-				if stand[address] != output && !hasAfter(g, address) {
-					r.Fatalf("%s was finished and is not any more", address)
-				}
-			}
-			finished = stand
 		}
-		options := p.options(g)
-		if summary := p.mustRun(options); len(summary.Failed)+len(summary.Skipped) > 0 {
-			r.Fatalf("failed %+v", summary.Failed)
+		finished = stand
+	}
+	options := p.options(g)
+	if summary := p.mustRun(options); len(summary.Failed)+len(summary.Skipped) > 0 {
+		t.Fatalf("failed %+v", summary.Failed)
+	}
+	undisturbed.mustRun(undisturbed.options(g))
+	got := outputs(t, p, g)
+	for address, want := range outputs(t, undisturbed, g) {
+		if got[address] != want {
+			t.Fatalf("%s: %s, undisturbed %s", address, got[address], want)
 		}
-		undisturbed.mustRun(undisturbed.options(g))
-		want := outputs(r, undisturbed, g)
-		got := outputs(r, p, g)
-		for address := range want {
-			if got[address] != want[address] {
-				r.Fatalf("%s: %s, undisturbed %s", address, got[address], want[address])
-			}
-		}
-		p.log()
-		if p.mustRun(options); len(p.log()) > 0 {
-			r.Fatal("another run did something")
-		}
-		checkNoRest(r, p)
-	})
+	}
+	p.log()
+	if p.mustRun(options); len(p.log()) > 0 {
+		t.Fatal("another run did something")
+	}
+	checkNoRest(t, p)
+	return killed
 }
 
 // hasAfter: a pure node that reports how others ended is written again.
@@ -252,7 +266,7 @@ func hasAfter(g *graph.Graph, address string) bool {
 }
 
 // checkNoRest: every attempt is closed and no switch is left.
-func checkNoRest(r *rapid.T, p *place) {
+func checkNoRest(r fataler, p *place) {
 	left, err := executor.RestoreLeft(context.Background(), p.options(nil))
 	if err != nil || len(left) > 0 {
 		r.Fatalf("left switched: %v %v", left, err)
