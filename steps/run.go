@@ -79,6 +79,11 @@ func Run(ctx context.Context, input RunInput) (*RunOutcome, error) {
 	if err := loaded.heldBack(); err != nil {
 		return nil, err
 	}
+	runner := loaded.runner()
+	runner.Reports = writeReport
+	if err := runner.checkProgramBytes(ctx, loaded.Plan); err != nil {
+		return nil, err
+	}
 	run, err := openOrCreate(loaded, input.RunDir)
 	if err != nil {
 		return nil, err
@@ -87,8 +92,6 @@ func Run(ctx context.Context, input RunInput) (*RunOutcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	runner := loaded.runner()
-	runner.Reports = writeReport
 	summary, err := executor.Run(ctx, executor.Options{
 		Run: run, Graph: loaded.Compiled.Graph, Runner: runner,
 		PlanFiles: files, Documents: loaded.Compiled.Documents,

@@ -511,3 +511,22 @@ func TestDependingIsOrderOnly(t *testing.T) {
 		t.Errorf("the first line of an experiment with a redone slot does not say so:\n%s", strings.Join(first, "\n"))
 	}
 }
+
+// Programs of the same bytes under an axis of program_bytes are refused before
+// anything is measured; other bytes under two paths are what it is for (PLN-12).
+func TestProgramBytes(t *testing.T) {
+	b := newBench(t, strings.Replace(experiment, `axis = ["runner.args", "settings"]`,
+		`axis = ["program_bytes", "runner.program", "runner.args", "settings"]`, 1))
+	text := b.read("plan.hcl")
+	at := strings.Index(text, `runner "candidate"`)
+	b.write("plan.hcl", text[:at]+strings.Replace(text[at:], "./make.sh", "./other.sh", 1), 0o600)
+	b.write("other.sh", b.read("make.sh"), 0o700)
+	if _, err := b.run(nil); err == nil || !strings.Contains(err.Error(), "program_bytes") {
+		t.Errorf("equal bytes give %v", err)
+	}
+	if made := b.read("made.log"); made != "" {
+		t.Errorf("samples ran: %s", made)
+	}
+	b.write("other.sh", b.read("make.sh")+"# another build\n", 0o700)
+	b.mustJudge(b.mustRun())
+}
