@@ -19,6 +19,7 @@ type Graph struct {
 // of nodes that could come at the same time.
 type Builder struct {
 	nodes []Node
+	read  bool // specs were read as part of JSON, hence are JSON
 }
 
 // Add appends a copy of the node.
@@ -45,7 +46,7 @@ func (b *Builder) Build() (*Graph, error) {
 	grouped := map[string]bool{}
 	for i := range nodes {
 		node := &nodes[i]
-		if err := checkNode(node); err != nil {
+		if err := checkNode(node, b.read); err != nil {
 			return nil, err
 		}
 		if byAddress[node.Address] != nil {

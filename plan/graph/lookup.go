@@ -81,7 +81,7 @@ func Parse(data []byte) (*Graph, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read graph: %w", err)
 	}
-	built, err := (&Builder{nodes: nodes}).Build()
+	built, err := (&Builder{nodes: nodes, read: true}).Build()
 	if err != nil {
 		return nil, fmt.Errorf("read graph: %w", err)
 	}
