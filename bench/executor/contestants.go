@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -143,6 +144,7 @@ func makeFile(nodes int) []byte {
 
 // runChild is the executor's own process: it loads the compiled graph and runs.
 func runChild(ctx context.Context, dir string, jobs int) error {
+	debug.SetGCPercent(400) // as the program does
 	run, err := checkpoint.Open(dir)
 	if err != nil {
 		return err
