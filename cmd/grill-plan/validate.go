@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/grill-plan/grill-plan/internal/view"
+	"github.com/grill-plan/grill-plan/plan/sight"
+	"github.com/grill-plan/grill-plan/steps"
 )
 
 type validateFlags struct {
@@ -52,6 +55,8 @@ func (a *app) validate(ctx context.Context, path string, flags validateFlags) er
 	code := exitOK
 	if diags.HasErrors() {
 		code = exitError
+	} else {
+		diags = append(diags, designWarnings(loaded)...)
 	}
 	if flags.json {
 		errors, warnings := view.CountDiagnostics(diags)
@@ -68,4 +73,27 @@ func (a *app) validate(ctx context.Context, path string, flags validateFlags) er
 			view.Count(len(loaded.Plan.Experiments), "experiment"))
 	}
 	return exitWith(code)
+}
+
+// designWarnings are what a plan without errors should know of its design, each at
+// the gate or experiment it is about (PLN-47). What a gate can see is no warning;
+// "plan" shows it.
+func designWarnings(loaded *steps.Loaded) hcl.Diagnostics {
+	var warnings hcl.Diagnostics
+	for _, experiment := range loaded.Plan.Experiments {
+		for _, advice := range loaded.Advice(experiment) {
+			if advice.Code == sight.GateSight {
+				continue
+			}
+			place := experiment.Range
+			if gates := experiment.Workload.Gates; advice.Gate >= 0 && advice.Gate < len(gates) {
+				place = gates[advice.Gate].Range
+			}
+			warnings = append(warnings, &hcl.Diagnostic{
+				Severity: hcl.DiagWarning, Summary: advice.Code, Subject: &place,
+				Detail: experiment.Address + ": " + advice.Text,
+			})
+		}
+	}
+	return warnings
 }
