@@ -30,7 +30,7 @@ var errNoPlanFile = errors.New("holds no .hcl file")
 func readPlanFiles(path string) (files []sourceFile, folder, display string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, "", "", fmt.Errorf("cannot open the plan: %w", plainPathError(err))
+		return nil, "", "", fmt.Errorf("cannot open the plan %s: %w; name a .hcl file or a folder of them", path, plainPathError(err))
 	}
 	names := []string{filepath.Base(path)}
 	display = filepath.Dir(path)

@@ -34,6 +34,14 @@ func (s *scope) checkReference(traversal hcl.Traversal) bool {
 	return s.checkKeyStep(root, name, traversal)
 }
 
+// aThing begins a sentence about one block: A workload, An experiment.
+func aThing(kind string) string {
+	if strings.ContainsAny(kind[:1], "aeiou") {
+		return "An " + kind
+	}
+	return "A " + kind
+}
+
 // nounOf names what a first word stands for.
 func nounOf(root string) string {
 	switch root {
@@ -51,7 +59,7 @@ func (s *scope) unknownRoot(root string, at hcl.Range) {
 		s.l.diags.errorAt(at, "Unknown reference", "each.key and each.value exist only inside a block that has for_each.")
 	case slices.Contains(blockRoots(), root):
 		s.l.diags.errorAt(at, "Reference not admitted here",
-			"A %s can be named only by an experiment; here only %s are known.", root, strings.Join(s.roots, ", "))
+			"%s can be named only by an experiment; here only %s are known.", aThing(root), strings.Join(s.roots, ", "))
 	default:
 		s.l.diags.errorAt(at, "Unknown reference", "There is nothing named %q; a reference starts with one of: %s.%s",
 			root, strings.Join(s.roots, ", "), suggestNearest(root, s.roots))
@@ -219,7 +227,7 @@ func (s *scope) wrongReference(expr hclsyntax.Expression, value cty.Value, kind 
 	case len(names) > 0:
 		advice = "write " + kind + ".NAME, where NAME is one of: " + strings.Join(names, ", ") + "."
 	}
-	s.l.diags.errorAt(expr.Range(), "Wrong kind of reference", "A %s belongs here, and this is %s; %s", kind, what, advice)
+	s.l.diags.errorAt(expr.Range(), "Wrong kind of reference", "%s belongs here, and this is %s; %s", aThing(kind), what, advice)
 }
 
 // isKeyed says whether a value is all instances of one block with for_each.

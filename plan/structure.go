@@ -89,14 +89,14 @@ func checkBlocks(b *body, schema *bodySchema, what string, diags *diagnostics) {
 func checkLabels(b *block, row *blockSchema, diags *diagnostics) {
 	for i, label := range row.labels {
 		if i >= len(b.labels) {
-			diags.errorAt(b.where, "Missing label", "A %s block needs its %s in quotes: %s \"…\" { … }.", b.kind, label, b.kind)
+			diags.errorAt(b.where, "Missing label", "%s block needs its %s in quotes: %s \"…\" { … }.", aThing(b.kind), label, b.kind)
 			b.labels = append(b.labels, "")
 			b.labelAt = append(b.labelAt, b.where)
 		}
 	}
 	if extra := len(row.labels); len(b.labels) > extra {
 		at := hcl.RangeBetween(b.labelAt[extra], b.labelAt[len(b.labelAt)-1])
-		diags.errorAt(at, "Too many labels", "A %s block takes %d of them; remove the rest.", b.kind, extra)
+		diags.errorAt(at, "Too many labels", "%s block takes %d of them; remove the rest.", aThing(b.kind), extra)
 		b.labels, b.labelAt = b.labels[:extra], b.labelAt[:extra]
 	}
 }

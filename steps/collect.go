@@ -153,6 +153,10 @@ func (c *collector) slot(group string, described slotContext, made *report.Exper
 		return slot, nil, context.Cause(c.ctx)
 	}
 	if err != nil {
+		var failed *executor.Failure
+		if errors.As(err, &failed) {
+			err = failed.Err // the code stands beside it
+		}
 		made.Failures = append(made.Failures, report.Failure{Address: address, Code: EvidenceInvalid, Message: err.Error()})
 		return slot, nil, nil
 	}
