@@ -41,14 +41,9 @@ func TestKilledAtRandom(t *testing.T) {
 		kills = 5
 	}
 	program := build(t)
-	plan := quickstart(t, "60ms")
-	whole := filepath.Join(t.TempDir(), "undisturbed")
-	began := time.Now()
-	if code, out := run(t, program, "", "run", plan, "--out", whole); code != 0 {
-		t.Fatalf("undisturbed run ended with %d:\n%s", code, out)
-	}
-	took := time.Since(began)
-	want := results(t, whole)
+	plan := quickstart(t, "80ms")
+	want, took := undisturbed(t, program, plan)
+	noisy := 0
 	for done, trial := 0, 0; done < kills; trial++ {
 		dir := filepath.Join(t.TempDir(), "killed")
 		mark := fmt.Sprintf("grill-accept-%d-%d", os.Getpid(), trial)
@@ -61,6 +56,10 @@ func TestKilledAtRandom(t *testing.T) {
 			kept = append(kept, completions(t, dir)...)
 		}
 		code, out := run(t, program, mark, "run", plan, "--out", dir)
+		if explained := code == 2 && strings.Contains(out, "envelope_straddles_tolerance"); explained && noisy < 2+kills/5 {
+			noisy++ // a busy machine made one sample take twice its time; the verdict says so
+			continue
+		}
 		if code != 0 {
 			t.Fatalf("trial %d: going on ended with %d:\n%s", trial, code, out)
 		}
@@ -76,6 +75,23 @@ func TestKilledAtRandom(t *testing.T) {
 		}
 		if left := marked(t, mark); len(left) > 0 {
 			t.Errorf("trial %d: processes left over: %v", trial, left)
+		}
+	}
+}
+
+// undisturbed runs the plan to its PASS without a kill. On a busy machine one
+// sample may take twice its time, which is INCONCLUSIVE and no fault.
+func undisturbed(t *testing.T, program, plan string) (want any, took time.Duration) {
+	t.Helper()
+	for try := 0; ; try++ {
+		dir := filepath.Join(t.TempDir(), "undisturbed")
+		began := time.Now()
+		code, out := run(t, program, "", "run", plan, "--out", dir)
+		if code == 0 {
+			return results(t, dir), time.Since(began)
+		}
+		if code != 2 || try == 5 {
+			t.Fatalf("undisturbed run ended with %d:\n%s", code, out)
 		}
 	}
 }
