@@ -530,3 +530,72 @@ func TestProgramBytes(t *testing.T) {
 	b.write("other.sh", b.read("make.sh")+"# another build\n", 0o700)
 	b.mustJudge(b.mustRun())
 }
+
+// A capture whose completion record is whole and whose checkpoint is missing is
+// inspected and taken over, not repeated; a damaged one is kept and measured
+// again (PLN-22).
+func TestWholeCaptureIsTakenOver(t *testing.T) {
+	for _, damaged := range []bool{false, true} {
+		b := newBench(t, experiment)
+		b.mustRun()
+		node := filepath.Join(b.dir, "run", "nodes", "experiment.e.capture.a2")
+		if err := os.Remove(filepath.Join(node, "attempt-1.json")); err != nil {
+			t.Fatal(err)
+		}
+		if damaged {
+			if err := os.WriteFile(filepath.Join(node, "attempt-1", "run-000001", "output.png"), []byte("cut"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		outcome := b.mustRun()
+		b.mustJudge(outcome)
+		made, attempts := len(lines(b.read("made.log"))), len(outcome.Report.Experiments[0].Slots[3].Attempts)
+		if want := map[bool][2]int{false: {16, 1}, true: {20, 2}}[damaged]; made != want[0] || attempts != want[1] {
+			t.Errorf("damaged %v: %d samples ran and slot a2 has %d attempts, want %v", damaged, made, attempts, want)
+		}
+		taken := strings.Contains(b.read(filepath.Join("run", "events.ndjson")), `"node_taken_over","node":"experiment.e.capture.a2"`)
+		if taken == damaged {
+			t.Errorf("damaged %v: taken over is %v", damaged, taken)
+		}
+	}
+}
+
+// A disk that is full or read-only fails the run with an error that says so;
+// what was finished stays, and the same command goes on once there is room
+// (CAP-08, PLN-19).
+func TestNoRoom(t *testing.T) {
+	b := newBench(t, experiment)
+	small := filepath.Join(b.dir, "small")
+	if err := os.Mkdir(small, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", small).CombinedOutput(); err != nil {
+		if os.Getenv("REQUIRE_TOOLS") == "1" {
+			t.Fatalf("a small file system cannot be mounted here, which needs root: %v: %s", err, out)
+		}
+		t.Skipf("a small file system cannot be mounted here, which needs root: %v: %s", err, out)
+	}
+	t.Cleanup(func() { _ = exec.Command("umount", "-l", small).Run() })
+	inSmall := func(input *steps.RunInput) { input.RunDir = filepath.Join(small, "run") }
+	outcome, err := b.run(inSmall)
+	if err == nil && (outcome.ExitCode() != 1 || !strings.Contains(outcome.Report.Text("run"), "no space left")) {
+		t.Errorf("a full disk: exit %d\n%s", outcome.ExitCode(), outcome.Report.Text("run"))
+	}
+	if err != nil && !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("a full disk: %v", err)
+	}
+	if out, err := exec.Command("mount", "-o", "remount,size=64m", small).CombinedOutput(); err != nil {
+		t.Fatalf("remount: %v: %s", err, out)
+	}
+	again, err := b.run(inSmall)
+	if err != nil {
+		t.Fatalf("with room again: %v", err)
+	}
+	b.mustJudge(again)
+	if out, err := exec.Command("mount", "-o", "remount,ro", small).CombinedOutput(); err != nil {
+		t.Fatalf("remount: %v: %s", err, out)
+	}
+	if _, err := b.run(inSmall); err == nil || !strings.Contains(err.Error(), "read-only") {
+		t.Errorf("a read-only run directory gives %v", err)
+	}
+}
