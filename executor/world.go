@@ -2,6 +2,7 @@ package executor
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/grill-plan/grill-plan/executor/checkpoint"
 	"github.com/grill-plan/grill-plan/executor/digest"
@@ -116,7 +117,8 @@ func (w *walker) measurements(i int) []int {
 func (w *walker) mustRun(m int, behind map[int]bool, force bool) need {
 	node := w.graph.Nodes()[m]
 	unknown := false
-	for _, at := range w.feeding(m) {
+	inputs := w.feeding(m, true)
+	for _, at := range w.feeding(m, false) {
 		switch s := &w.status[at]; {
 		case s.stage == over && !usable(s.result.State):
 			return notNeeded // it will be skipped
@@ -125,7 +127,7 @@ func (w *walker) mustRun(m int, behind map[int]bool, force bool) need {
 		case s.stage == over:
 		case !behind[at] && !force:
 			return unclear
-		case !w.predicted[at].known:
+		case !w.predicted[at].known && slices.Contains(inputs, at):
 			unknown = true
 		}
 	}
@@ -168,8 +170,8 @@ func (w *walker) judgeEarly(m int, node *graph.Node) need {
 }
 
 // feeding are the pure nodes and measurements that a node needs, directly or
-// through world nodes.
-func (w *walker) feeding(m int) []int {
+// through world nodes; with inputs only those that enter its digest.
+func (w *walker) feeding(m int, inputs bool) []int {
 	var found []int
 	seen := map[int]bool{m: true}
 	list := []int{m}
@@ -178,7 +180,7 @@ func (w *walker) feeding(m int) []int {
 		list = list[1:]
 		for _, address := range w.graph.Nodes()[at].Needs {
 			n := w.graph.Position(address)
-			if seen[n] {
+			if seen[n] || inputs && !digest.IsInput(w.graph.Nodes()[at], w.graph.Nodes()[n]) {
 				continue
 			}
 			seen[n] = true
