@@ -44,6 +44,7 @@ func (s *scope) facts(expr hclsyntax.Expression) *staticFacts {
 		}
 		return nil
 	})
+	count(expr)
 	for _, traversal := range f.variables {
 		if !s.checkReference(traversal) {
 			f.invalid = true
@@ -67,7 +68,15 @@ func (s *scope) expression(expr hclsyntax.Expression) (cty.Value, bool) {
 	if f.invalid || !s.checkKeys(expr, f) {
 		return cty.DynamicVal, false
 	}
+	if s.l.budget.exceeded {
+		return cty.DynamicVal, false // said where it was exceeded
+	}
 	value, found := expr.Value(s.ctx)
+	if s.l.budget.exceeded || !s.l.budget.takeValue(value) {
+		s.l.diags.errorAt(expr.Range(), "Value too large",
+			"This expression gives a larger value, or takes more work together with what was computed before it, than a plan may ask for; no further expression was looked at.")
+		return cty.DynamicVal, false
+	}
 	if found.HasErrors() {
 		s.addFound(found, f)
 		return cty.DynamicVal, false

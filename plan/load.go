@@ -58,7 +58,8 @@ func newLoader() *loader {
 	for _, kind := range blockRoots() {
 		l.types[kind] = cty.Capsule(kind, reflect.TypeFor[instance]())
 	}
-	l.functions = l.planFunctions()
+	l.budget = &budget{left: maxWorkUnits}
+	l.functions = l.budget.bounded(l.planFunctions())
 	return l
 }
 

@@ -14,6 +14,7 @@ type loader struct {
 	display string // the plan folder as the caller wrote it
 
 	functions map[string]function.Function
+	budget    *budget
 	static    map[hclsyntax.Expression]*staticFacts
 
 	variables map[string]*variable
