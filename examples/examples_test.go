@@ -205,6 +205,7 @@ func (b binary) run(t *testing.T, want int, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(string(b), args...)
+	cmd.Env = append(os.Environ(), "GRILL_PLAN_HOST_LOCK="+string(b)+".lock")
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	var ended *exec.ExitError
@@ -221,6 +222,7 @@ func (b binary) run(t *testing.T, want int, args ...string) string {
 func (b binary) start(t *testing.T, args ...string) (int, string) {
 	t.Helper()
 	cmd := exec.Command(string(b), args...)
+	cmd.Env = append(os.Environ(), "GRILL_PLAN_HOST_LOCK="+string(b)+".lock")
 	output, err := cmd.CombinedOutput()
 	var ended *exec.ExitError
 	if err != nil && !errors.As(err, &ended) {

@@ -136,7 +136,11 @@ func compact(facts json.RawMessage) json.RawMessage {
 }
 
 func problemOf(err error) *checkpoint.Problem {
-	return checkpoint.NewProblem(codeOf(err), err.Error())
+	message := err.Error()
+	if failure := (*Failure)(nil); errors.As(err, &failure) && message == failure.Error() {
+		message = failure.Err.Error() // the code stands beside it
+	}
+	return checkpoint.NewProblem(codeOf(err), message)
 }
 
 // codeOf is the reason code of an error, the outermost if there are several.

@@ -29,6 +29,9 @@ func writeReport(ctx context.Context, runDir string) (string, error) {
 	if err := WriteReport(collected, filepath.Join(runDir, ReportDir)); err != nil {
 		return "", err
 	}
+	if !collected.Finished() {
+		return report.Unfinished, nil
+	}
 	return string(collected.Verdict()), nil
 }
 

@@ -599,3 +599,23 @@ func TestNoRoom(t *testing.T) {
 		t.Errorf("a read-only run directory gives %v", err)
 	}
 }
+
+// Another build of a program under one path makes its side stale, and the reason
+// names the program and both hashes (PLN-15, PLN-40).
+func TestRebuiltProgramIsNamed(t *testing.T) {
+	b := newBench(t, experiment)
+	b.mustRun()
+	b.write("make.sh", b.read("make.sh")+"# another build\n", 0o700)
+	_, err := b.run(nil)
+	var discard *executor.DiscardError
+	if !errors.As(err, &discard) || len(discard.Nodes) != 4 {
+		t.Fatalf("error %v does not list four captures", err)
+	}
+	if text := err.Error(); !strings.Contains(text, "capture.a: the program "+filepath.Join(b.dir, "make.sh")+" changed from ") {
+		t.Errorf("the program is not named:\n%s", text)
+	}
+	dry, err := steps.Dry(t.Context(), steps.DryRunInput{Loaded: b.load(), RunDir: filepath.Join(b.dir, "run")})
+	if err != nil || !strings.Contains(strings.Join(dry.Nodes[0].Reasons, " "), "make.sh changed from ") {
+		t.Errorf("plan does not name the program: %v %v", err, dry.Nodes[0].Reasons)
+	}
+}

@@ -4,12 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/grill-plan/grill-plan/executor"
 	"github.com/grill-plan/grill-plan/executor/checkpoint"
 	"github.com/grill-plan/grill-plan/plan/document"
+	"github.com/grill-plan/grill-plan/plan/graph"
+	"github.com/grill-plan/grill-plan/steps/evidence"
 )
 
 // compareRunDir says of every node what a run in an existing directory would do
@@ -77,6 +80,7 @@ const documentsPath = "documents."
 func refine(run *checkpoint.Run, loaded *Loaded, decision executor.Decision) executor.Decision {
 	var reasons []executor.Reason
 	for _, reason := range decision.Reasons {
+		reason = nameProgram(run, loaded, decision.Address, reason)
 		kind, isDocument := strings.CutPrefix(reason.Path, documentsPath)
 		if reason.Code != executor.AttributeChanged || !isDocument {
 			reasons = append(reasons, reason)
@@ -124,4 +128,54 @@ func documentOf(spec json.RawMessage, kind string) string {
 		return ""
 	}
 	return documents.Documents[kind]
+}
+
+// observationPath is what the executor calls a change of what a preflight saw
+// while its spec stayed: the bytes of a program.
+const observationPath = "observation"
+
+// nameProgram says which program's bytes changed, also where a node only follows
+// the preflight that saw it (PLN-15, PLN-40).
+func nameProgram(run *checkpoint.Run, loaded *Loaded, address string, reason executor.Reason) executor.Reason {
+	observed := reason.Code == executor.AttributeChanged && reason.Path == observationPath
+	if reason.Code == executor.UpstreamChanged {
+		address, observed = reason.Node, true
+	}
+	node, known := loaded.Compiled.Graph.Lookup(address)
+	if !observed || !known || node.Kind != graph.Preflight {
+		return reason
+	}
+	before, err := storedPrograms(run, address)
+	if err != nil {
+		return reason
+	}
+	seen, err := loaded.runner().Observe(context.Background(), node)
+	var now observedPrograms
+	if err != nil || json.Unmarshal(seen.Files[programsFile], &now) != nil {
+		return reason
+	}
+	switch {
+	case before.Program.ResolvedSHA256 != now.Program.ResolvedSHA256:
+		reason.Path, reason.Old, reason.New = "the program "+now.Program.DeclaredPath, before.Program.ResolvedSHA256, now.Program.ResolvedSHA256
+	case before.Setup != nil && now.Setup != nil && before.Setup.ResolvedSHA256 != now.Setup.ResolvedSHA256:
+		reason.Path, reason.Old, reason.New = "the setup program "+now.Setup.DeclaredPath, before.Setup.ResolvedSHA256, now.Setup.ResolvedSHA256
+	default:
+		return reason
+	}
+	reason.Code, reason.Node = executor.AttributeChanged, ""
+	return reason
+}
+
+// storedPrograms are the identities that the counting attempt of a preflight saw.
+func storedPrograms(run *checkpoint.Run, address string) (observedPrograms, error) {
+	var before observedPrograms
+	node, err := run.ReadNode(address)
+	if err != nil {
+		return before, err
+	}
+	data, err := evidence.ReadBytes(filepath.Join(run.AttemptDir(address, node.Attempt), programsFile), 1<<20)
+	if err != nil {
+		return before, err
+	}
+	return before, json.Unmarshal(data, &before)
 }

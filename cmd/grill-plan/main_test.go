@@ -31,6 +31,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("REPO", repository)
+			env.Setenv(hostLockVariable, filepath.Join(env.WorkDir, "host.lock"))
 			env.Setenv("PLANS", filepath.Join(repository, "cmd", "grill-plan", "testdata", "plans"))
 			env.Setenv("DOCS", filepath.Join(repository, "cmd", "grill-plan", "testdata", "documents"))
 			return nil

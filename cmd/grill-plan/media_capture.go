@@ -133,7 +133,7 @@ func (a *app) captureWatched(ctx context.Context, request capture.Request) (outc
 	if err := refusedAtOnce(request); err != nil {
 		return outcome, err
 	}
-	lock, err := lockHost(ctx, request.Dir, progress)
+	lock, err := a.lockHost(ctx, request.Dir, progress)
 	if err != nil {
 		return outcome, err
 	}
@@ -168,12 +168,17 @@ func refusedAtOnce(request capture.Request) error {
 }
 
 // lockHost waits until nobody else measures on this machine (PLN-18).
-func lockHost(ctx context.Context, dir string, progress *view.Progress) (*checkpoint.HostLock, error) {
+func (a *app) lockHost(ctx context.Context, dir string, progress *view.Progress) (*checkpoint.HostLock, error) {
 	holder := checkpoint.Self(time.Now())
 	if path, err := filepath.Abs(dir); err == nil {
 		holder.Run = path
 	}
+	path, err := a.hostLock()
+	if err != nil {
+		return nil, err
+	}
 	return checkpoint.LockHost(ctx, checkpoint.HostLockOptions{
+		Path:   path,
 		Holder: holder,
 		Waiting: func(holder *checkpoint.Holder, waited time.Duration) {
 			progress.Show(view.Happening{What: view.Waiting, Text: waitingText(holder, waited)})

@@ -40,13 +40,17 @@ func (a *app) restore(ctx context.Context, path string, flags planFlags) error {
 	if !looksLikePlan(path) || samePath(path, run.Dir) {
 		planPath = steps.PlanPath(run.Dir)
 	}
+	lock, err := a.hostLock()
+	if err != nil {
+		return err
+	}
 	loaded, err := a.loadValid(ctx, planPath, flags)
 	if err != nil {
 		return err
 	}
 	ctx, release := a.interruptible(ctx, exitError, func(text string) { view.Note(a.err, text) })
 	defer release()
-	results, err := steps.RestoreLeft(ctx, steps.RunInput{Loaded: loaded, RunDir: run.Dir})
+	results, err := steps.RestoreLeft(ctx, steps.RunInput{Loaded: loaded, HostLock: lock, RunDir: run.Dir})
 	if err != nil {
 		return err
 	}

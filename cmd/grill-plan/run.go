@@ -92,12 +92,16 @@ func (a *app) runPlan(ctx context.Context, path string, flags runFlags) error {
 	if err != nil {
 		return err
 	}
+	lock, err := a.hostLock()
+	if err != nil {
+		return err
+	}
 	progress := view.NewProgress(a.err, stepsAhead(loaded), time.Now)
 	ctx, release := a.interruptible(ctx, exitStopped, func(text string) {
 		progress.Show(view.Happening{What: view.Noted, Text: text})
 	})
 	outcome, err := steps.Run(ctx, steps.RunInput{
-		Loaded: loaded, RunDir: dir, Only: flags.only, Redo: flags.redo,
+		Loaded: loaded, RunDir: dir, HostLock: lock, Only: flags.only, Redo: flags.redo,
 		Replan: flags.replan, Verify: flags.verify, TakeOver: flags.takeOver,
 		Event: func(event checkpoint.Event) {
 			if h, ok := happening(event); ok {

@@ -101,7 +101,7 @@ func undisturbed(t *testing.T, program, plan string) (want any, took time.Durati
 func killed(t *testing.T, program, mark string, after time.Duration, args ...string) bool {
 	t.Helper()
 	cmd := exec.Command(program, args...)
-	cmd.Env = append(os.Environ(), "GRILL_ACCEPT="+mark)
+	cmd.Env = environment(t, mark)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -120,13 +120,21 @@ func run(t *testing.T, program, mark string, args ...string) (int, string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Env = append(os.Environ(), "GRILL_ACCEPT="+mark)
+	cmd.Env = environment(t, mark)
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatalf("%v: %v\n%s", args, err, out)
 	}
 	return cmd.ProcessState.ExitCode(), string(out)
+}
+
+// environment marks a process and gives each test a lock of its own in place of
+// the machine's, which other tests hold.
+func environment(t *testing.T, mark string) []string {
+	lock := filepath.Join(os.TempDir(), fmt.Sprintf("grill-accept-%d.lock", os.Getpid()))
+	t.Cleanup(func() { os.Remove(lock) })
+	return append(os.Environ(), "GRILL_ACCEPT="+mark, "GRILL_PLAN_HOST_LOCK="+lock)
 }
 
 // build builds the program once for a test.

@@ -88,7 +88,7 @@ func runBlock(t *testing.T, folder string, b block) string {
 	cmd.WaitDelay = 10 * time.Second
 	cmd.Env = append(os.Environ(),
 		"PATH="+filepath.Join(folder, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"NO_COLOR=1", "GOFLAGS=-buildvcs=false")
+		"GRILL_PLAN_HOST_LOCK="+filepath.Join(folder, "host.lock"), "NO_COLOR=1", "GOFLAGS=-buildvcs=false")
 	start := time.Now()
 	output, err := cmd.CombinedOutput()
 	t.Logf("%s took %s", b, time.Since(start).Round(100*time.Millisecond))

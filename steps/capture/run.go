@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/grill-plan/grill-plan/internal/durable"
@@ -215,7 +216,7 @@ func (s *session) sample(ctx context.Context, index int) error {
 		s.outcome.Status = evidence.Cancelled
 	}
 	s.outcome.count(run)
-	s.progress(index+1, fmt.Sprintf("sample %d of %d done", index+1, len(s.plan.samples)))
+	s.progress(index+1, settled(index+1, len(s.plan.samples), run))
 	pause(ctx, milliseconds(sample.PauseMS))
 	return nil
 }
@@ -263,4 +264,24 @@ func (s *session) progress(done int, text string) {
 
 func roundUp(elapsed time.Duration) uint64 {
 	return uint64((elapsed + time.Millisecond - 1) / time.Millisecond)
+}
+
+// settled says how a sample ended: done, or why it does not count, with what was
+// found where a check expected something else.
+func settled(number, of int, run evidence.Run) string {
+	if run.Eligible {
+		return fmt.Sprintf("sample %d of %d done", number, of)
+	}
+	text := fmt.Sprintf("sample %d of %d is ineligible: %s", number, of, strings.Join(run.Reasons, ", "))
+	for _, delivered := range run.Outputs {
+		for _, file := range delivered.Files {
+			for _, mismatch := range file.Mismatches {
+				text += fmt.Sprintf("; %s is %s and not %s", mismatch.Field, mismatch.Found, mismatch.Expected)
+			}
+			if file.Problem != nil {
+				text += "; " + file.Problem.Message
+			}
+		}
+	}
+	return text
 }

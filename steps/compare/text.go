@@ -32,7 +32,7 @@ func (r *Report) Text() string {
 	}
 	for _, judged := range r.Gates {
 		fmt.Fprintln(&out)
-		for _, line := range GateLines(judged, r.ArmNames()) {
+		for _, line := range r.GateLines(judged) {
 			fmt.Fprintln(&out, line)
 		}
 	}
@@ -104,8 +104,9 @@ func (r *Report) ArmNames() map[string]string {
 	return names
 }
 
-// GateLines describe one gate, outcome first. arms names the arms of each pool.
-func GateLines(judged Gate, arms map[string]string) []string {
+// GateLines describe one gate, outcome first, with why samples do not count.
+func (r *Report) GateLines(judged Gate) []string {
+	arms := r.ArmNames()
 	lines := []string{fmt.Sprintf("gate %s %s: %s", judged.Cell, judged.Metric, judged.Outcome)}
 	if judged.Reason != nil {
 		lines = append(lines, fmt.Sprintf("  %s: %s", *judged.Reason, Explain(*judged.Reason)))
@@ -116,6 +117,7 @@ func GateLines(judged Gate, arms map[string]string) []string {
 		fmt.Sprintf("  bounds     max_adverse_bps %d, max_reference_spread_bps %d", judged.MaxAdverseBPS, judged.MaxReferenceSpreadBPS))
 	if judged.IneligibleSamples > 0 {
 		lines = append(lines, fmt.Sprintf("  %d measured samples of this cell are ineligible or unstarted", judged.IneligibleSamples))
+		lines = append(lines, r.ineligibleLines(judged.Cell)...)
 	}
 	if judged.Figures != nil {
 		lines = append(lines, figureLines(judged.Figures)...)
@@ -222,4 +224,23 @@ func chance(p gate.Rounded) string {
 		return "under 1 %"
 	}
 	return roundedPercent(p, 0)
+}
+
+// ineligibleLines say, slot by slot, for which reasons measured samples of a cell
+// do not count (INS-14); what was found instead is in each sample's run.json.
+func (r *Report) ineligibleLines(cell string) []string {
+	var lines []string
+	for _, capture := range r.Captures {
+		for _, described := range capture.Cells {
+			if described.ID != cell || described.Ineligible == 0 {
+				continue
+			}
+			var reasons []string
+			for _, counted := range described.Reasons {
+				reasons = append(reasons, fmt.Sprintf("%s %d times", counted.Reason, counted.Count))
+			}
+			lines = append(lines, fmt.Sprintf("    in %s: %s", capture.Arm, strings.Join(reasons, ", ")))
+		}
+	}
+	return lines
 }

@@ -106,7 +106,7 @@ func (e *Experiment) junitCases() []junitCase {
 func (e *Experiment) junitGate(i int, judged compare.Gate) junitCase {
 	us := measuredUS(e.Report, judged.Cell)
 	one := junitCase{Class: e.Address, Name: judged.Cell + " " + judged.Metric, Time: secondsOf(us), us: us}
-	text := strings.Join(compare.GateLines(judged, e.Report.ArmNames()), "\n")
+	text := strings.Join(e.Report.GateLines(judged), "\n")
 	if i < len(e.Sources) {
 		source := e.Sources[i]
 		one.File, one.Line = source.File, source.Line

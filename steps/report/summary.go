@@ -89,9 +89,8 @@ func (e *Experiment) gates(w *bytes.Buffer) {
 	if e.Report.StoppedEarly {
 		fmt.Fprint(w, "\nStopped early: after the last slot captured no gate could be decided any more.\n")
 	}
-	arms := e.Report.ArmNames()
 	for i, judged := range e.Report.Gates {
-		fmt.Fprintf(w, "\n%s\n", fence(strings.Join(compare.GateLines(judged, arms), "\n"), "text"))
+		fmt.Fprintf(w, "\n%s\n", fence(strings.Join(e.Report.GateLines(judged), "\n"), "text"))
 		if judged.Outcome == gate.Pass || i >= len(e.Sources) {
 			continue
 		}

@@ -56,9 +56,8 @@ func attemptsOf(slot Slot) string {
 }
 
 func (e *Experiment) gateText(w *strings.Builder) {
-	arms := e.Report.ArmNames()
 	for i, judged := range e.Report.Gates {
-		for _, line := range compare.GateLines(judged, arms) {
+		for _, line := range e.Report.GateLines(judged) {
 			fmt.Fprintf(w, "  %s\n", line)
 		}
 		if judged.Outcome != gate.Pass && i < len(e.Sources) {
