@@ -72,6 +72,9 @@ type Result struct {
 	Outcome string
 	// StopGroup is a reason code by which a Stops node ends its group early.
 	StopGroup string
+	// Unread are files that are listed by size and not hashed, relative to the
+	// attempt's folder with slashes: outputs far beyond their bound.
+	Unread []string
 	// Facts is stored in the checkpoint as it is.
 	Facts json.RawMessage
 }

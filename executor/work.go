@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/grill-plan/grill-plan/executor/checkpoint"
@@ -62,6 +64,9 @@ func (b *bench) do(ctx context.Context, job *job) ended {
 	lease, err := b.run.Begin(job.node.Address, job.attempt, job.input, checkpoint.BeginOptions{
 		Holder: b.holder, Locked: b.locked, Durable: job.node.Effect == graph.Measurement, Now: b.now(),
 	})
+	if err != nil && job.node.Finally {
+		err = errors.Join(fmt.Errorf("it was done and could not be recorded: %w", err), b.unrecorded(ctx, job))
+	}
 	if err != nil {
 		return ended{err: &Failure{Code: CodeAttemptFailed, Err: err}}
 	}
@@ -102,7 +107,7 @@ func (b *bench) work(job *job, within *withinLog) Work {
 // publish makes the files of an attempt durable and then its checkpoint. If
 // that fails a finished node fails with it (PLN-19).
 func (b *bench) publish(ctx context.Context, record *checkpoint.Record, result Result) error {
-	files, err := checkpoint.ListFiles(ctx, b.run.AttemptDir(record.Address, record.Attempt))
+	files, err := checkpoint.ListFiles(ctx, b.run.AttemptDir(record.Address, record.Attempt), readable(record, result))
 	if err != nil && record.State == checkpoint.Done {
 		record.State, record.Error = checkpoint.Failed, checkpoint.NewProblem(CodeCheckpointFailed, err.Error())
 		result = Result{}
@@ -125,6 +130,31 @@ func (b *bench) publish(ctx context.Context, record *checkpoint.Record, result R
 		return &Failure{Code: CodeCheckpointFailed, Err: err}
 	}
 	return nil
+}
+
+// readable says which files of an attempt are hashed: all of a finished one but
+// those that its work found too large, and none of one that did not finish, which
+// nothing is ever keyed on.
+func readable(record *checkpoint.Record, result Result) func(string) bool {
+	if record.State != checkpoint.Done {
+		return func(string) bool { return false }
+	}
+	return func(path string) bool { return !slices.Contains(result.Unread, path) }
+}
+
+// unrecorded does a Finally node's work although its attempt cannot be recorded,
+// on a full disk perhaps: a host left switched is worse than a lost record. What
+// it prints is thrown away.
+func (b *bench) unrecorded(ctx context.Context, job *job) error {
+	dir, err := os.MkdirTemp("", "grill-plan-restore-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	work := b.work(job, &withinLog{bench: b, job: job, records: map[string]*checkpoint.Record{}})
+	work.Dir = dir
+	_, err = b.runner.Run(ctx, work)
+	return err
 }
 
 // compact drops facts that are no JSON rather than lose the checkpoint.

@@ -93,7 +93,8 @@ func (l *loader) defaultValue(v *variable) (cty.Value, bool) {
 		return cty.DynamicVal, false
 	}
 	if v.sensitive && v.declared && literalSecret(a.expr) {
-		l.diags.errorAt(a.expr.Range(), "Literal default of a sensitive variable",
+		// At the block's header: the line of the default would show the value.
+		l.diags.errorAt(v.block.where, "Literal default of a sensitive variable",
 			"A value written in the plan is stored with every run. Leave the default out and give the value by --var, --var-file or GRILL_VAR_%s, or read it from a file.", v.name)
 		return cty.DynamicVal, false
 	}

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/grill-plan/grill-plan/executor/checkpoint"
+	"github.com/grill-plan/grill-plan/internal/durable"
 	"github.com/grill-plan/grill-plan/plan/compile"
 	"github.com/grill-plan/grill-plan/steps/evidence"
 )
@@ -106,7 +106,7 @@ var errNotBegun = errors.New("nothing has run in it yet")
 
 func readContext(run *checkpoint.Run) (runContext, error) {
 	path := filepath.Join(run.Dir, checkpoint.PlanDir, contextFile)
-	data, err := os.ReadFile(path)
+	data, err := durable.ReadRegular(path, 1<<28)
 	if errors.Is(err, fs.ErrNotExist) {
 		return runContext{}, fmt.Errorf("run directory %s: %w", run.Dir, errNotBegun)
 	}

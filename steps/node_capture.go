@@ -10,6 +10,7 @@ import (
 
 	"github.com/grill-plan/grill-plan/executor"
 	"github.com/grill-plan/grill-plan/plan/compile"
+	"github.com/grill-plan/grill-plan/plan/document"
 	"github.com/grill-plan/grill-plan/plan/graph"
 	"github.com/grill-plan/grill-plan/plan/spec"
 	"github.com/grill-plan/grill-plan/steps/capture"
@@ -38,7 +39,7 @@ func (r *Runner) runCapture(ctx context.Context, work executor.Work) (executor.R
 		return executor.Result{}, &executor.Failure{Code: outcome.Status,
 			Err: fmt.Errorf("setup failed (%s); its streams are in %s", strings.Join(outcome.Setup, ", "), filepath.Join(work.Dir, evidence.SetupDir))}
 	}
-	return captureResult(outcome)
+	return captureResult(work.Dir, outcome)
 }
 
 // captureFailure keeps the code that capture gave.
@@ -56,12 +57,36 @@ func captureFailure(err error) error {
 
 // captureResult keys dependents on the completion record, which binds every
 // file of the capture.
-func captureResult(outcome capture.Outcome) (executor.Result, error) {
+func captureResult(dir string, outcome capture.Outcome) (executor.Result, error) {
 	facts, err := json.Marshal(outcome)
 	if err != nil {
 		return executor.Result{}, fmt.Errorf("summarise capture: %w", err)
 	}
-	return executor.Result{OutputDigest: outcome.CompletionSHA, Outcome: sampleCount(outcome.Samples), Facts: facts}, nil
+	return executor.Result{OutputDigest: outcome.CompletionSHA, Outcome: sampleCount(outcome.Samples), Facts: facts, Unread: oversized(dir, outcome.Samples.Planned)}, nil
+}
+
+// oversized are the outputs beyond their bound, which are evidence by their size
+// alone (CAP-31): a sparse file may claim more than a disk holds.
+func oversized(dir string, samples int) []string {
+	var found []string
+	folders := []string{evidence.SetupDir}
+	for i := range samples {
+		folders = append(folders, document.RunDirName(i))
+	}
+	for _, folder := range folders {
+		run, _, err := evidence.ReadFile[evidence.Run](filepath.Join(dir, folder, evidence.RunFile))
+		if err != nil {
+			continue // unstarted, or no setup
+		}
+		for _, delivered := range run.Outputs {
+			for _, file := range delivered.Files {
+				if file.SHA256 == "" {
+					found = append(found, folder+"/"+file.Name)
+				}
+			}
+		}
+	}
+	return found
 }
 
 func sampleCount(counts capture.Counts) string {
@@ -174,7 +199,7 @@ func (r *Runner) recoverCapture(ctx context.Context, work executor.Work) (execut
 		// Damaged evidence is kept as it is; the slot is measured again.
 		return executor.Result{}, false, nil
 	}
-	result, err := captureResult(outcome)
+	result, err := captureResult(work.Dir, outcome)
 	if err == nil && work.Within != nil {
 		if ended := r.setupEnded(work); ended != nil {
 			ended(nil)

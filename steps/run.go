@@ -84,6 +84,9 @@ func Run(ctx context.Context, input RunInput) (*RunOutcome, error) {
 	if err := runner.checkProgramBytes(ctx, loaded.Plan); err != nil {
 		return nil, err
 	}
+	if err := runner.checkHooks(ctx, loaded.Plan, input.Only); err != nil {
+		return nil, err
+	}
 	run, err := openOrCreate(loaded, input.RunDir)
 	if err != nil {
 		return nil, err

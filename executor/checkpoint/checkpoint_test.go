@@ -40,7 +40,7 @@ func attempt(t testing.TB, run *Run, address string, number int) string {
 
 func publish(t testing.TB, run *Run, address string, number int) {
 	t.Helper()
-	files, err := ListFiles(context.Background(), run.AttemptDir(address, number))
+	files, err := ListFiles(context.Background(), run.AttemptDir(address, number), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestListFilesOfAHostileRunner(t *testing.T) {
 		}
 	}
 	odd := os.WriteFile(filepath.Join(dir, "\xff"), nil, 0o600) == nil // macOS refuses it
-	files, err := ListFiles(context.Background(), dir)
+	files, err := ListFiles(context.Background(), dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestVerify(t *testing.T) {
 	dir := attempt(t, run, "n", 1)
 	path := filepath.Join(dir, "out")
 	os.WriteFile(path, []byte("content"), 0o600)
-	files, err := ListFiles(context.Background(), dir)
+	files, err := ListFiles(context.Background(), dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,8 +12,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/grill-plan/grill-plan/internal/durable"
 )
 
@@ -62,7 +60,7 @@ type EventLog struct {
 // of the run, what a kill tore off at the end is cut away.
 func (r *Run) OpenEvents(repair bool) (*EventLog, error) {
 	path := filepath.Join(r.Dir, EventsFile)
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|unix.O_NOFOLLOW, durable.FileMode)
+	file, err := durable.OpenRegular(path, os.O_RDWR|os.O_CREATE|os.O_APPEND)
 	if err != nil {
 		return nil, fmt.Errorf("open events: %w", err)
 	}
@@ -153,7 +151,7 @@ func (r *Run) GroupEvents() ([]Event, error) {
 // readEvents reads the lines that hold a text.
 func (r *Run) readEvents(holding string) (events []Event, unreadable int, err error) {
 	path := filepath.Join(r.Dir, EventsFile)
-	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW, 0)
+	file, err := durable.OpenRegular(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, nil
 	}

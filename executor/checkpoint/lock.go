@@ -56,7 +56,7 @@ func (e *HeldError) Error() string {
 // lock left by a dead process of this machine is taken without asking.
 func (r *Run) Lock(options LockOptions) (*Lock, error) {
 	path := filepath.Join(r.Dir, LockFile)
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, durable.FileMode)
+	file, err := durable.OpenRegular(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, fmt.Errorf("lock run directory: %w", err)
 	}
@@ -112,7 +112,7 @@ func (l *Lock) Release() error {
 // CurrentHolder reads who holds a run directory without touching its lock; nil
 // when nobody does, the holder is gone, or who it is cannot be read.
 func (r *Run) CurrentHolder() *Holder {
-	file, err := os.OpenFile(filepath.Join(r.Dir, LockFile), os.O_RDONLY|unix.O_NOFOLLOW, 0)
+	file, err := durable.OpenRegular(filepath.Join(r.Dir, LockFile), os.O_RDONLY)
 	if err != nil {
 		return nil
 	}

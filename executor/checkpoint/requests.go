@@ -48,7 +48,7 @@ func Request(dir, kind string) (Holder, error) {
 // Requested is the most urgent request made of a holder of the lock, or "".
 func (r *Run) Requested(lock *Lock) string {
 	for _, kind := range []string{CancelRequest, StopRequest} {
-		data, err := os.ReadFile(filepath.Join(r.Dir, RequestsDir, kind))
+		data, err := durable.ReadRegular(filepath.Join(r.Dir, RequestsDir, kind), 1<<10)
 		if err == nil && strings.TrimSpace(string(data)) == lock.holder.Token {
 			return kind
 		}

@@ -18,6 +18,9 @@ import (
 	"github.com/grill-plan/grill-plan/plan/graph"
 )
 
+// largestFile bounds what is read of a run directory at once, in bytes.
+const largestFile = 1 << 30
+
 const (
 	manifestKind    = "grill-plan-run"
 	manifestVersion = 1
@@ -118,7 +121,7 @@ func Open(dir string) (*Run, error) {
 		return nil, fmt.Errorf("open run directory: %w", err)
 	}
 	path := filepath.Join(dir, ManifestFile)
-	data, err := os.ReadFile(path)
+	data, err := durable.ReadRegular(path, largestFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("open %s: %w (there is no %s)", dir, ErrNoRun, ManifestFile)
 	}
@@ -149,7 +152,7 @@ func (r *Run) StoreDocuments(documents map[string][]byte) error {
 			return fmt.Errorf("store document %s: its bytes have another SHA-256", sum)
 		}
 		path := filepath.Join(r.Dir, DocumentsDir, sum+".json")
-		if present, err := os.ReadFile(path); err == nil && bytes.Equal(present, data) {
+		if present, err := durable.ReadRegular(path, largestFile); err == nil && bytes.Equal(present, data) {
 			continue
 		}
 		// A damaged copy is replaced: the bytes are known by their name.
@@ -165,7 +168,7 @@ func (r *Run) Document(sum string) ([]byte, error) {
 	if !digest.Valid(sum) {
 		return nil, fmt.Errorf("read document %q: not a SHA-256", sum)
 	}
-	data, err := os.ReadFile(filepath.Join(r.Dir, DocumentsDir, sum+".json"))
+	data, err := durable.ReadRegular(filepath.Join(r.Dir, DocumentsDir, sum+".json"), largestFile)
 	if err != nil {
 		return nil, fmt.Errorf("read document: %w", err)
 	}
@@ -198,7 +201,7 @@ func (r *Run) StorePlan(g *graph.Graph, files map[string][]byte) error {
 }
 
 func replaceIfDifferent(path string, data []byte) error {
-	if present, err := os.ReadFile(path); err == nil && bytes.Equal(present, data) {
+	if present, err := durable.ReadRegular(path, largestFile); err == nil && bytes.Equal(present, data) {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), durable.DirMode); err != nil {
@@ -213,13 +216,13 @@ func (r *Run) HasGraph(g *graph.Graph) bool {
 	if err != nil {
 		return false
 	}
-	stored, err := os.ReadFile(filepath.Join(r.Dir, PlanDir, GraphFile))
+	stored, err := durable.ReadRegular(filepath.Join(r.Dir, PlanDir, GraphFile), largestFile)
 	return err == nil && bytes.Equal(stored, encoded)
 }
 
 // Graph reads the stored graph. Without one the error wraps [fs.ErrNotExist].
 func (r *Run) Graph() (*graph.Graph, error) {
-	data, err := os.ReadFile(filepath.Join(r.Dir, PlanDir, GraphFile))
+	data, err := durable.ReadRegular(filepath.Join(r.Dir, PlanDir, GraphFile), largestFile)
 	if err != nil {
 		return nil, fmt.Errorf("read the graph of the run: %w", err)
 	}

@@ -38,9 +38,9 @@ variable "bad" {
 
 variable "missing" {} # error: Missing value of a variable: --var missing=
 
-variable "token" {
+variable "token" { # error: Literal default of a sensitive variable: stored with every run
   sensitive = true
-  default   = "hunter2" # error: Literal default of a sensitive variable: stored with every run
+  default   = "hunter2"
 }
 
 workload "name" { # error: Invalid workload: cells has 0 elements && Invalid workload: gates has 0 elements && Invalid workload: limits is required
