@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -115,9 +117,20 @@ func (a *app) runPlan(ctx context.Context, path string, flags runFlags) error {
 	release()
 	progress.Close()
 	if err != nil {
-		return err
+		return diskHint(err)
 	}
 	return a.showOutcome(path, outcome, flags)
+}
+
+// diskHint says what to do about a disk that takes nothing more.
+func diskHint(err error) error {
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return view.WithHint(err, "Free some space and give the same command again: what is finished is kept.")
+	case errors.Is(err, syscall.EROFS):
+		return view.WithHint(err, "The run directory cannot be written. Mount it writable, or name another with --out.")
+	}
+	return err
 }
 
 // chooseRunDir is the folder named, the default one, or a new one beside it.

@@ -56,6 +56,12 @@ func (a *app) defaultRunDir(ctx context.Context, path string) (string, error) {
 	if !diags.HasErrors() {
 		return loaded.DefaultRunDir(), nil
 	}
+	// A name that could be read is enough when a run of that name is there.
+	if dir := loaded.DefaultRunDir(); loaded.Plan.Name != "" {
+		if run, err := checkpoint.Open(dir); err == nil && run.Manifest.Plan == loaded.Plan.Name {
+			return dir, nil
+		}
+	}
 	do := "Name the run directory instead of the plan."
 	if runs := runsBeside(loaded.Plan.Folder); len(runs) > 0 {
 		do = "Name the run directory instead of the plan, such as " + strings.Join(runs, " or ") + "."

@@ -228,7 +228,7 @@ func (r *Run) Graph() (*graph.Graph, error) {
 	}
 	g, err := graph.Parse(data)
 	if err != nil {
-		return nil, fmt.Errorf("read the graph of the run %s: %w", r.Dir, err)
+		return nil, fmt.Errorf("read the graph of the run %s: %w; remove %s and run the plan again, which writes it anew", r.Dir, err, filepath.Join(r.Dir, PlanDir, GraphFile))
 	}
 	return g, nil
 }
