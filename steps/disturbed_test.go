@@ -145,3 +145,15 @@ func TestOddFilesInRunDirectory(t *testing.T) {
 		t.Errorf("afterwards a run did %d nodes", again.Summary.Ran)
 	}
 }
+
+// A plan whose experiments all have an empty for_each measures nothing, which is
+// an error and no verdict.
+func TestNothingToMeasure(t *testing.T) {
+	b := newBench(t, strings.Replace(experiment, `experiment "e" {`, "experiment \"e\" {\n  for_each = {}", 1))
+	if _, err := b.run(nil); err == nil || !strings.Contains(err.Error(), "nothing to measure") {
+		t.Errorf("an empty plan gives %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(b.dir, "run")); err == nil {
+		t.Error("a run directory was made")
+	}
+}

@@ -76,6 +76,9 @@ func Run(ctx context.Context, input RunInput) (*RunOutcome, error) {
 		return nil, err
 	}
 	loaded := input.Loaded
+	if len(loaded.Plan.Experiments) == 0 {
+		return nil, fmt.Errorf("plan %s has nothing to measure: the for_each of each of its experiments is empty", loaded.Plan.Name)
+	}
 	if err := loaded.heldBack(); err != nil {
 		return nil, err
 	}
