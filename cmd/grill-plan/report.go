@@ -58,18 +58,26 @@ func (a *app) report(ctx context.Context, path string, flags reportFlags) error 
 		return err
 	}
 	if flags.json {
-		files, err := collected.Files()
-		if err != nil {
+		if err := a.printResults(collected); err != nil {
 			return err
-		}
-		for _, file := range files {
-			if file.Name == report.ResultsFile {
-				_, _ = a.out.Write(file.Data)
-			}
 		}
 	} else {
 		a.out.Printf("%s", view.Block(collected.Text(shortest(run.Dir))))
 		a.out.Printf("report: %s\n", view.Line(shortest(dir)))
 	}
 	return exitWith(collected.ExitCode())
+}
+
+// printResults prints results.json, as it is in the report.
+func (a *app) printResults(collected *report.Run) error {
+	files, err := collected.Files()
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if file.Name == report.ResultsFile {
+			_, _ = a.out.Write(file.Data) // a write error is found by conclude
+		}
+	}
+	return nil
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/grill-plan/grill-plan/executor/checkpoint"
 	"github.com/grill-plan/grill-plan/internal/view"
 	"github.com/grill-plan/grill-plan/steps"
-	"github.com/grill-plan/grill-plan/steps/report"
 )
 
 type runFlags struct {
@@ -148,14 +147,8 @@ func chooseRunDir(loaded *steps.Loaded, flags runFlags) (string, error) {
 // where the evidence is, and how to go on when it is not at its end.
 func (a *app) showOutcome(path string, outcome *steps.RunOutcome, flags runFlags) error {
 	if flags.json {
-		files, err := outcome.Report.Files()
-		if err != nil {
+		if err := a.printResults(outcome.Report); err != nil {
 			return err
-		}
-		for _, file := range files {
-			if file.Name == report.ResultsFile {
-				_, _ = a.out.Write(file.Data)
-			}
 		}
 	} else {
 		a.out.Printf("%s", view.Block(outcome.Report.Text(shortest(outcome.RunDir))))
